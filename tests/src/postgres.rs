@@ -12,8 +12,6 @@ use crate::{Out, processes, skip_if};
 
 /// The longest that a server may take to serve: it may have to repair what a kill has left.
 const START: Duration = Duration::from_secs(60);
-/// Who runs it in place of root, which it refuses.
-const NOBODY: u32 = 65534;
 /// Who owns the databases: not the server's administrator, as on a real one.
 const OWNER: &str = "provostd";
 
@@ -31,6 +29,8 @@ pub struct Postgres {
 impl Postgres {
     /// The password of the databases' owner. Over the socket it isn't needed.
     pub const PASSWORD: &str = "a b/c:@%'\"";
+    /// Who runs the server in place of root, which it refuses.
+    pub const USER: u32 = 65534;
 
     /// What is missing here to start one.
     pub fn missing() -> Option<String> {
@@ -55,7 +55,7 @@ impl Postgres {
         let own = folder.path().join("server");
         fs::create_dir(&own).unwrap();
         if geteuid().is_root() {
-            chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(&own, Some(Self::USER), Some(Self::USER)).unwrap();
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut server = Self { folder, programs, port, syncs, child: None };
@@ -86,7 +86,13 @@ impl Postgres {
 
     /// Makes a database. Returns its address, by the server's socket.
     pub fn database(&self, name: &str) -> String {
-        self.sql("postgres", &format!("CREATE DATABASE {name} OWNER {OWNER}"));
+        self.database_in(name, "pg_default")
+    }
+
+    /// The same, in a tablespace.
+    pub fn database_in(&self, name: &str, tablespace: &str) -> String {
+        let create = format!("CREATE DATABASE {name} OWNER {OWNER} TABLESPACE {tablespace}");
+        self.sql("postgres", &create);
         self.address(name)
     }
 
@@ -241,7 +247,7 @@ impl Postgres {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "QUIT"]).current_dir(self.path("")).stdin(Stdio::null());
         if geteuid().is_root() {
-            let user = NOBODY.to_string();
+            let user = Self::USER.to_string();
             command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
         }
         command.arg(program);

@@ -66,6 +66,13 @@ pub fn create_folder_of(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder).map_err(context("creating the folder", folder))
 }
 
+/// How many bytes are free on the file system of `folder`, for those who aren't root.
+pub fn free_room(folder: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    // A file system that has no size, such as ramfs, has no limit.
+    Ok(if disk.f_blocks == 0 { u64::MAX } else { disk.f_bavail.saturating_mul(disk.f_frsize) })
+}
+
 /// Removes the file at `path`. That there is none is no error.
 pub fn remove(path: &Path, durability: Durability) -> io::Result<()> {
     match std::fs::remove_file(path) {

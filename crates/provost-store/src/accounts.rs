@@ -8,7 +8,8 @@ pub trait Accounts {
     /// replaced. Returns whether the name was free.
     fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool>;
 
-    /// Removes an admin, whose token ends with that. Returns whether there was one.
+    /// Removes an admin, whose token ends with that. Returns whether there was one. A full disk takes it, if it has a
+    /// [reserve](crate::Quotas::reserve).
     fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool>;
 
     /// All admins, by name.
@@ -17,8 +18,8 @@ pub trait Accounts {
     /// The admin whose token has this digest, at the server's time `at`.
     fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>>;
 
-    /// Notes a change before it is made. Returns its id.
-    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64>;
+    /// Notes a change before it is made. Returns its id. A full disk takes it if `is_reserved`.
+    fn note_change(&self, entry: AuditEntry, is_reserved: bool) -> Answer<'_, i64>;
 
     /// Adds the result of a change, once.
     fn note_result(&self, id: i64, result: String) -> Answer<'_, ()>;

@@ -7,13 +7,15 @@ const MIB: u64 = 1024 * 1024;
 /// Seconds of an hour.
 const HOUR: i64 = 3600;
 
-/// How much of each node is stored.
+/// How much is stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quotas {
-    /// Of its records.
+    /// Of the records of each node.
     pub records: Quota,
-    /// Of its logs.
+    /// Of the logs of each node.
     pub logs: Quota,
+    /// How much of the disk is kept for what makes room or takes rights away, in bytes. A database server has none.
+    pub reserve: u64,
 }
 
 /// How much of one node is stored, in bytes.

@@ -315,4 +315,13 @@ pub(crate) trait Backend: Send + Sync + 'static {
         request: A,
         work: for<'a, 'c> fn(&'a Self::Change<'c>, &'a A) -> Running<'a, T, Self::Error>,
     ) -> Answer<'_, T>;
+
+    /// The same for what makes room or takes rights away: a full disk takes it, where something is reserved for that.
+    fn change_reserved<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Self::Change<'c>, &'a A) -> Running<'a, T, Self::Error>,
+    ) -> Answer<'_, T> {
+        self.change(request, work)
+    }
 }

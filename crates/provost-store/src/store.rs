@@ -195,14 +195,15 @@ pub trait Store:
     fn daemons(&self) -> u32;
 
     /// Removes nodes and all that is known of them: status, runs, logs, token, identity; all or none:
-    /// `Err` has the unknown ones.
+    /// `Err` has the unknown ones. A full disk takes it, if it has a [reserve](crate::Quotas::reserve).
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>>;
 
     /// What [`prune`](Self::prune) would remove in all, at the server's time `at`.
     fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
-    /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas.
+    /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas. A full disk
+    /// takes it, if it has a [reserve](crate::Quotas::reserve).
     fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// The scripts that nodes have run, by name.

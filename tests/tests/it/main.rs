@@ -36,6 +36,7 @@ mod fetching_offline;
 mod few_resources;
 mod following;
 mod from_node;
+mod full_disk;
 mod gather;
 mod going_on;
 mod groups;

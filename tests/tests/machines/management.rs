@@ -14,7 +14,9 @@ const NODE: &str = "node = \"cn001\"\nservers = [\"http://127.0.0.1:8480\"]\n\
 fn switched_on() -> Machine {
     required();
     let image = Image::of_management_node();
-    image.add("etc/provost/provostd.toml", b"www = \"/srv/provost/www\"\n", 0o644);
+    // Its disk is its memory.
+    let config = b"www = \"/srv/provost/www\"\n[quota]\nreserve_mib = 1\n";
+    image.add("etc/provost/provostd.toml", config, 0o644);
     image.add("root/site.toml", SITE.as_bytes(), 0o644);
     image.add("root/scripts/first", b"#!/bin/sh\necho \"first on $NODE\"\n", 0o755);
     image.add("root/node.toml", NODE.as_bytes(), 0o644);

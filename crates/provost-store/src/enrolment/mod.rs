@@ -178,7 +178,8 @@ pub trait Enrolment {
     ) -> Answer<'a, Result<KeyDigest, NotPending>>;
 
     /// Revokes the identities of nodes, with their tokens and all that could lead to another
-    /// identity; all or none: `Err` has the unknown ones. Returns the identities.
+    /// identity; all or none: `Err` has the unknown ones. Returns the identities. A full disk takes it, if it has a
+    /// [reserve](crate::Quotas::reserve).
     fn revoke(
         &self,
         nodes: Vec<String>,

@@ -125,7 +125,9 @@ impl Failure {
             }
             (Self::Standby, _) => "set `store` in provostd.toml to the primary server".into(),
             (_, Some(code)) if *code == SqlState::DISK_FULL => {
-                "make room on the file system of PostgreSQL's data".into()
+                "make room on the disk of the database's server, where PostgreSQL has its data or the \
+                 tablespace of this database"
+                    .into()
             }
             (_, Some(code))
                 if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]

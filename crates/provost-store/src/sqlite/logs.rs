@@ -3,6 +3,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use provost_fs::Durability;
@@ -11,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::error::failed;
 use super::prune::OldRun;
+use super::reserve::Reserve;
 use crate::quota::{OverQuota, Quota};
 use crate::store::is_file_name;
 use crate::{Answer, Pruned, StoreError, UploadedLog};
@@ -31,6 +33,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(super) struct Logs {
     root: PathBuf,
     quota: Quota,
+    reserve: Arc<Reserve>,
     /// One of them is held while a log is written, so that logs of one node at the same time can't
     /// exceed its quota together.
     writing: [Mutex<()>; STRIPES],
@@ -39,14 +42,14 @@ pub(super) struct Logs {
 impl Logs {
     /// The folder `root`. What an earlier daemon has left half-written is removed, by a thread of
     /// its own: there may be millions of files.
-    pub(super) fn new(root: PathBuf, quota: Quota) -> Self {
+    pub(super) fn new(root: PathBuf, quota: Quota, reserve: Arc<Reserve>) -> Self {
         let (folder, started) = (root.clone(), SystemTime::now() - TICK);
         // Without a thread, the files are left for the next start.
         let _ = std::thread::Builder::new().name("sweep".into()).spawn(move || {
             sweep(&folder, started, 3);
             folder.parent().into_iter().for_each(|data| sweep(data, started, 1));
         });
-        Self { root, quota, writing: [const { Mutex::const_new(()) }; STRIPES] }
+        Self { root, quota, reserve, writing: [const { Mutex::const_new(()) }; STRIPES] }
     }
 
     pub(super) fn put<'a>(
@@ -60,8 +63,9 @@ impl Logs {
             let mut hasher = DefaultHasher::new();
             node.hash(&mut hasher);
             let _writing = self.writing[hasher.finish() as usize % STRIPES].lock().await;
-            let quota = self.quota;
+            let (quota, reserve) = (self.quota, Arc::clone(&self.reserve));
             let work = move |path: &Path| {
+                reserve.fill()?;
                 let allowed = check_quota(path, bytes.len() as u64, quota)?;
                 if allowed.is_ok() {
                     write(path, &bytes)?;

@@ -14,6 +14,7 @@ mod prune;
 mod pruning;
 mod readers;
 mod records;
+mod reserve;
 mod rows;
 mod runs;
 mod schema;
@@ -30,12 +31,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use rusqlite::Connection;
 
-use self::error::has_no_room;
+use self::error::{failed, has_no_room};
 use self::logs::Logs;
 use self::owners::Owners;
 use self::readers::Readers;
+use self::reserve::Reserve;
 use self::schema::SchemaError;
-use self::writer::{Applied, Writer};
+use self::writer::{Applied, Room, Writer};
 use crate::notice::Subscriptions;
 use crate::{Quotas, StoreError};
 
@@ -75,14 +77,19 @@ impl Sqlite {
     pub fn open_with(data: &Path, quotas: Quotas) -> Result<Self, StoreError> {
         let path = data.join(FILE);
         refuse_partial(&data.join(PARTIAL))?;
-        let db = match schema::open_writer(&path) {
+        let reserve =
+            Reserve::new(data, quotas.reserve).map_err(|e| failed("opening", &path, e))?;
+        let reserve = Arc::new(reserve);
+        let db = match writer::open(&path, &reserve) {
             Ok(db) => Some(db),
             Err(SchemaError::Sqlite(e)) if path.exists() && has_no_room(&e) => None,
             Err(e) => return Err(e.in_file(&path)),
         };
+        // Where there is no room for it, what is refused for that says why.
+        let _ = reserve.fill();
         let owners = Arc::<Owners>::default();
-        let writer = Writer::start(db, &path, Arc::clone(&owners))?;
-        let logs = Logs::new(data.join("logs"), quotas.logs);
+        let writer = Writer::start(db, &path, Arc::clone(&reserve), Arc::clone(&owners))?;
+        let logs = Logs::new(data.join("logs"), quotas.logs, reserve);
         Ok(Self {
             writer,
             readers: Readers::new(),
@@ -113,7 +120,7 @@ impl Sqlite {
 
     /// Gives the free pages of the file back to the file system.
     async fn give_back(&self) -> Result<(), StoreError> {
-        while self.writer.submit(&self.path, give_back).await? {}
+        while self.writer.submit(&self.path, Room::Reserved, give_back).await? {}
         Ok(())
     }
 

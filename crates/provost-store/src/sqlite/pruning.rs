@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Sqlite;
 use super::prune::{self, OldRun};
+use super::writer::Room;
 use crate::Pruned;
 use crate::StoreError;
 use crate::retention::{BITE_RUNS, Retention};
@@ -23,7 +24,7 @@ impl Sqlite {
         let mut all = self.remove_runs(&old).await?;
         all += self.logs.old(keep.oldest_log(at), old, true).await?;
         let work = move |db: &Connection| prune::forget_some(db, keep, at);
-        self.writer.submit(&self.path, work).await?;
+        self.writer.submit(&self.path, Room::Reserved, work).await?;
         self.give_back().await?;
         Ok(all)
     }
@@ -57,7 +58,7 @@ impl Sqlite {
             let some = left[..left.len().min(BITE_RUNS)].to_vec();
             let begun = Instant::now();
             let work = move |db: &Connection| prune::remove_some(db, &some);
-            let removed = self.writer.submit(&self.path, work).await?;
+            let removed = self.writer.submit(&self.path, Room::Reserved, work).await?;
             left = &left[removed.runs as usize..];
             all += removed;
             // Half of the time is left for reports.

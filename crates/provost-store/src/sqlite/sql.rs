@@ -11,7 +11,7 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::nodes::{save, save_due, state_of};
 use super::rows::record_ids;
-use super::writer::Applied;
+use super::writer::{Applied, Room};
 use super::{Sqlite, notices};
 use crate::notice::Subscriptions;
 use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
@@ -264,6 +264,25 @@ impl Backend for Sqlite {
         request: A,
         work: for<'a, 'c> fn(&'a Handle<'c>, &'a A) -> Running<'a, T, rusqlite::Error>,
     ) -> Answer<'_, T> {
+        self.change_in(Room::Free, request, work)
+    }
+
+    fn change_reserved<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Handle<'c>, &'a A) -> Running<'a, T, rusqlite::Error>,
+    ) -> Answer<'_, T> {
+        self.change_in(Room::Reserved, request, work)
+    }
+}
+
+impl Sqlite {
+    fn change_in<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        room: Room,
+        request: A,
+        work: for<'a, 'c> fn(&'a Handle<'c>, &'a A) -> Running<'a, T, rusqlite::Error>,
+    ) -> Answer<'_, T> {
         let work = move |db: &mut Connection| {
             let handle = Handle::of(db);
             let answer = now(work(&handle, &request))?;
@@ -271,6 +290,6 @@ impl Backend for Sqlite {
             let events = handle.events.into_inner().unwrap_or_else(PoisonError::into_inner);
             Ok(Applied { answer, events, changes_tokens })
         };
-        Box::pin(self.writer.submit_exclusive(&self.path, work))
+        Box::pin(self.writer.submit_exclusive(&self.path, room, work))
     }
 }

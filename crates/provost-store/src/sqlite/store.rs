@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use super::writer::Applied;
+use super::writer::{Applied, Room};
 use super::{Sqlite, ingest, nodes, prune, rows, runs, steps};
 use crate::sql::Backend;
 use crate::tables::nodes::remove;
@@ -30,7 +30,7 @@ impl Store for Sqlite {
         let work =
             move |db: &Connection| ingest::ingest(db, &name, &batch, quota, &subscriptions, at);
         Box::pin(async move {
-            let stored = self.writer.submit(&self.path, work).await?;
+            let stored = self.writer.submit(&self.path, Room::Free, work).await?;
             stored.map_err(|over| StoreError::over_quota(node, "records", over))
         })
     }
@@ -77,7 +77,7 @@ impl Store for Sqlite {
     fn check(&self) -> Answer<'_, ()> {
         Box::pin(async move {
             self.readers.check(&self.path).await?;
-            self.writer.submit(&self.path, |_| Ok(Applied::default())).await
+            self.writer.submit(&self.path, Room::Free, |_| Ok(Applied::default())).await
         })
     }
 
@@ -105,7 +105,8 @@ impl Store for Sqlite {
 
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
         Box::pin(async move {
-            let removed = self.change(nodes.clone(), |db, nodes| Box::pin(remove(db, nodes)));
+            let removed =
+                self.change_reserved(nodes.clone(), |db, nodes| Box::pin(remove(db, nodes)));
             let removed = removed.await?;
             if removed.is_ok() {
                 for node in &nodes {

@@ -1,14 +1,18 @@
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use provost_fs::free_room;
 use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::checkpoints::Checkpoints;
 use super::error::{failed, has_no_room};
 use super::owners::Owners;
-use super::schema;
+use super::reserve::Reserve;
+use super::schema::{self, SchemaError};
 use crate::batch_delay::{BatchDelay, ENOUGH};
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
@@ -47,8 +51,18 @@ impl<T> Applied<T> {
     }
 }
 
+/// What room of the disk a write may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// What is free.
+    Free,
+    /// Also what is [reserved](Reserve) for it.
+    Reserved,
+}
+
 /// One write, and the caller that waits for its answer.
 trait Job: Send {
+    fn room(&self) -> Room;
     /// Does the write inside a transaction. If that fails as a whole, it is called again in
     /// another one.
     fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()>;
@@ -57,6 +71,7 @@ trait Job: Send {
 }
 
 struct PendingJob<F, T> {
+    room: Room,
     work: F,
     applied: Option<Applied<T>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
@@ -67,6 +82,10 @@ where
     F: Fn(&mut Connection) -> rusqlite::Result<Applied<T>> + Send,
     T: Send,
 {
+    fn room(&self) -> Room {
+        self.room
+    }
+
     fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()> {
         self.applied = Some((self.work)(db)?);
         Ok(())
@@ -99,12 +118,13 @@ impl Writer {
     pub(super) fn start(
         db: Option<Connection>,
         path: &Path,
+        reserve: Arc<Reserve>,
         owners: Arc<Owners>,
     ) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         let audience = Audience { events: events.clone(), owners };
-        let file = path.to_owned();
+        let file = DataFile { path: path.to_owned(), reserve };
         let thread = thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || write(db, &file, jobs, &audience))
@@ -119,21 +139,23 @@ impl Writer {
     pub(super) async fn submit<T: Send + 'static>(
         &self,
         path: &Path,
+        room: Room,
         work: impl Fn(&Connection) -> rusqlite::Result<Applied<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.submit_exclusive(path, move |db| work(db)).await
+        self.submit_exclusive(path, room, move |db| work(db)).await
     }
 
     /// The same of work that has the connection for itself.
     pub(super) async fn submit_exclusive<T: Send + 'static>(
         &self,
         path: &Path,
+        room: Room,
         work: impl Fn(&mut Connection) -> rusqlite::Result<Applied<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let gone = || failed("writing to", path, "the store's writer has ended");
         let (answer, answered) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or_else(gone)?;
-        let job = Box::new(PendingJob { work, applied: None, answer });
+        let job = Box::new(PendingJob { room, work, applied: None, answer });
         queue.send(job).await.map_err(|_| gone())?;
         // It may be in a pause, which isn't for so many.
         if queue.max_capacity() - queue.capacity() >= ENOUGH
@@ -156,9 +178,25 @@ impl Drop for Writer {
     }
 }
 
+/// The file, and what is kept free for it.
+struct DataFile {
+    path: PathBuf,
+    reserve: Arc<Reserve>,
+}
+
+/// Opens the file to write to it, on a full disk too.
+pub(super) fn open(path: &Path, reserve: &Reserve) -> Result<Connection, SchemaError> {
+    let opened = schema::open_writer(path);
+    let is_full = matches!(&opened, Err(SchemaError::Sqlite(e)) if has_no_room(e));
+    match is_full.then(|| reserve.release()).flatten() {
+        Some(_released) => schema::open_writer(path),
+        None => opened,
+    }
+}
+
 fn write(
     mut db: Option<Connection>,
-    path: &Path,
+    file: &DataFile,
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
     audience: &Audience,
 ) {
@@ -175,21 +213,21 @@ fn write(
         }
         let open = match db.take() {
             Some(db) => Ok(db),
-            None => schema::open_writer(path),
+            None => open(&file.path, &file.reserve),
         };
         match open {
             Ok(open) => {
                 let db = db.insert(open);
-                settle(db, path, group, audience);
+                settle(db, file, group, audience);
                 if checkpoints.is_none() {
                     // Without it SQLite merges the log by itself, in the writer.
-                    checkpoints = Checkpoints::of(db, path).ok();
+                    checkpoints = Checkpoints::of(db, &file.path).ok();
                 }
                 if let Some(checkpoints) = &mut checkpoints {
                     checkpoints.after_commit(db);
                 }
             }
-            Err(error) => refuse(group, path, &error.to_string(), audience),
+            Err(error) => refuse(group, &file.path, &error.to_string(), audience),
         }
         pace.wrote();
     }
@@ -204,12 +242,29 @@ fn refuse(group: Vec<Box<dyn Job>>, path: &Path, error: &str, audience: &Audienc
     }
 }
 
-fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, audience: &Audience) {
-    match commit(db, &mut group) {
+fn settle(db: &mut Connection, file: &DataFile, mut group: Vec<Box<dyn Job>>, audience: &Audience) {
+    if let Err(full) = file.reserve.fill() {
+        for job in group.extract_if(.., |job| job.room() == Room::Free) {
+            let full = io::Error::new(full.kind(), full.to_string());
+            job.answer(audience, Some(failed("writing to", &file.path, full)));
+        }
+    }
+    let mut committed = commit(db, &mut group);
+    if let Err(error) = &committed
+        && let [job] = &*group
+        && job.room() == Room::Reserved
+        && has_no_room(error)
+        && let Some(_released) = file.reserve.release()
+    {
+        committed = commit(db, &mut group);
+        // What fails is tried again after the next one.
+        let _ = shorten_log(db, &file.path);
+    }
+    match committed {
         Ok(()) => group.into_iter().for_each(|job| job.answer(audience, None)),
         // One job that can't be written must not fail the others.
         Err(_) if group.len() > 1 => {
-            group.into_iter().for_each(|job| settle(db, path, vec![job], audience));
+            group.into_iter().for_each(|job| settle(db, file, vec![job], audience));
         }
         Err(error) => {
             if has_no_room(&error) {
@@ -217,10 +272,22 @@ fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, audien
                 let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             }
             if let Some(job) = group.into_iter().next() {
-                job.answer(audience, Some(failed("writing to", path, error)));
+                job.answer(audience, Some(failed("writing to", &file.path, error)));
             }
         }
     }
+}
+
+/// Merges the log into the file, so that its room is free again, if half of what is free stays so: the next write needs
+/// some before it can make room.
+fn shorten_log(db: &Connection, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let number = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let merged = (number("page_count")? * number("page_size")?).unsigned_abs();
+    let grows = merged.saturating_sub(fs::metadata(path)?.len());
+    if grows <= free_room(path.parent().unwrap_or(Path::new("/")))? / 2 {
+        db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    }
+    Ok(())
 }
 
 fn commit(db: &mut Connection, group: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {

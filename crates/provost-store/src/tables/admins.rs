@@ -13,7 +13,7 @@ impl<B: Backend> Accounts for B {
     }
 
     fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
-        self.change(name.to_owned(), |db, name| {
+        self.change_reserved(name.to_owned(), |db, name| {
             Box::pin(async move {
                 Ok(db.execute("DELETE FROM admin WHERE name = $1", values![name]).await? == 1)
             })
@@ -33,12 +33,15 @@ impl<B: Backend> Accounts for B {
         })
     }
 
-    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
-        self.change(entry, |db, entry| Box::pin(note(db, entry)))
+    fn note_change(&self, entry: AuditEntry, is_reserved: bool) -> Answer<'_, i64> {
+        match is_reserved {
+            true => self.change_reserved(entry, |db, entry| Box::pin(note(db, entry))),
+            false => self.change(entry, |db, entry| Box::pin(note(db, entry))),
+        }
     }
 
     fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
-        self.change((id, result), |db, (id, result)| {
+        self.change_reserved((id, result), |db, (id, result)| {
             let set = "UPDATE audit SET result = $2 WHERE id = $1 AND result IS NULL";
             Box::pin(async move { db.execute(set, values![*id, result]).await.map(drop) })
         })

@@ -92,7 +92,7 @@ impl<B: Backend> Enrolment for B {
         nodes: Vec<String>,
         at: Timestamp,
     ) -> Answer<'_, Result<Vec<Identity>, Vec<String>>> {
-        self.change((nodes, at), |db, (nodes, at)| Box::pin(revoke(db, nodes, *at)))
+        self.change_reserved((nodes, at), |db, (nodes, at)| Box::pin(revoke(db, nodes, *at)))
     }
 
     fn identity_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {

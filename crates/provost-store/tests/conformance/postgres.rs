@@ -141,7 +141,7 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
 async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
     let server = Server::start();
     let small = Quota { per_hour: 1000, all: 10_000 };
-    let quotas = Quotas { records: small, logs: small };
+    let quotas = Quotas { records: small, logs: small, reserve: 0 };
     let url = server.database("quota");
     let store = open_with(&url, PostgresFiles::default(), quotas).await.unwrap();
     let batch = |node, records| {

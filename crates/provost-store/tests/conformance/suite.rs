@@ -121,8 +121,8 @@ async fn audit(store: &dyn Store) {
         request: serde_json::value::to_raw_value(&json!({"nodes": "cn[001-002]"})).unwrap(),
         result: None,
     };
-    let first = store.note_change(entry(0)).await.unwrap();
-    let second = store.note_change(entry(1)).await.unwrap();
+    let first = store.note_change(entry(0), false).await.unwrap();
+    let second = store.note_change(entry(1), true).await.unwrap();
     store.note_result(second, "done".into()).await.unwrap();
     store.note_result(second, "something else".into()).await.unwrap();
     assert_ne!(first, second);

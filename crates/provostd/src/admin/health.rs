@@ -25,7 +25,7 @@ pub(crate) async fn health(
     if let Err(error) = store.check().await {
         return Ok(failed(error_chain(&error), error.hint()));
     }
-    match room(&data) {
+    match provost_fs::free_room(&data) {
         Ok(room) if room < LEAST_ROOM => {
             let data = data.display();
             Ok(failed(
@@ -36,12 +36,6 @@ pub(crate) async fn health(
         // Without an answer, the store's own is all that is known.
         _ => Ok(Json(health_of("ok", None)).into_response()),
     }
-}
-
-/// How many bytes are free on the file system of `folder`.
-pub(crate) fn room(folder: &Path) -> rustix::io::Result<u64> {
-    let disk = rustix::fs::statvfs(folder)?;
-    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 fn failed(error: String, hint: &str) -> Response {

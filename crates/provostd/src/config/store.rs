@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span};
 use provost_store::{Quota, Quotas, Retention};
 use serde::Deserialize;
 
-/// How much is stored of each node, in MiB.
+/// How much is stored of each node, in MiB; and how much of the disk is reserved.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -19,11 +19,19 @@ pub struct QuotaConfig {
     pub logs_mib_per_hour: u32,
     /// Of its logs in all.
     pub logs_mib: u32,
+    /// With SQLite: what is kept of the disk for `prune`, `remove`, `revoke` and `admin remove`.
+    pub reserve_mib: u32,
 }
 
 impl Default for QuotaConfig {
     fn default() -> Self {
-        Self { records_mib_per_hour: 64, records_mib: 1024, logs_mib_per_hour: 64, logs_mib: 1024 }
+        Self {
+            records_mib_per_hour: 64,
+            records_mib: 1024,
+            logs_mib_per_hour: 64,
+            logs_mib: 1024,
+            reserve_mib: 64,
+        }
     }
 }
 
@@ -37,6 +45,7 @@ impl QuotaConfig {
         Quotas {
             records: quota(self.records_mib_per_hour, self.records_mib),
             logs: quota(self.logs_mib_per_hour, self.logs_mib),
+            reserve: u64::from(self.reserve_mib) << 20,
         }
     }
 }

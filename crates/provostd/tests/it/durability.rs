@@ -48,7 +48,8 @@ async fn ground() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("data")).unwrap();
     tokens(&folder.path().join("data")).await;
-    let config = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\nadmin = '127.0.0.1:0'\n";
+    let config = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\nadmin = '127.0.0.1:0'\n\
+                  [quota]\nreserve_mib = 1\n";
     fs::write(folder.path().join("provostd.toml"), config).unwrap();
     let _ = rustls::crypto::ring::default_provider().install_default();
     folder

@@ -121,7 +121,8 @@ async fn a_daemon_whose_disk_is_full_starts_and_serves_what_is_published() {
     let token = Token { node: "cn001".into(), sha256: Sha256::digest("cn001").into() };
     store.set_tokens(vec![token], provost_record::now()).await.unwrap();
     drop(store);
-    let config = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\nadmin = '127.0.0.1:0'\n";
+    let config = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\nadmin = '127.0.0.1:0'\n\
+                  [quota]\nreserve_mib = 0\n";
     fs::write(path("provostd.toml"), config).unwrap();
     let (daemon, nodes) = start_on_full_disk(folder.path());
     let _ = rustls::crypto::ring::default_provider().install_default();

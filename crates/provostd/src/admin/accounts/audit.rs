@@ -20,6 +20,9 @@ use crate::admin::request::MAX_REQUEST;
 use crate::listener::bodies::Bodies;
 use crate::listener::refusal::{Refusal, Refused};
 
+/// The changes that make room or take rights away: with SQLite, they are made and noted on a full disk too.
+const RESERVED: [&str; 4] = ["prune", "remove", "revoke", "admin remove"];
+
 /// What notes changes.
 #[derive(Clone)]
 pub(crate) struct AuditLog {
@@ -73,7 +76,8 @@ async fn keep(
         request: shown(&bytes),
         result: None,
     };
-    let id = log.store.note_change(entry).await.map_err(|error| {
+    let noted = log.store.note_change(entry, RESERVED.contains(&action)).await;
+    let id = noted.map_err(|error| {
         let refusal = Refusal::from(error);
         let error = format!("nothing was changed, because it can't be noted: {}", refusal.error);
         Refusal { error, ..refusal }
