@@ -5,6 +5,14 @@ pub(crate) const BITE: usize = 500;
 /// How many runs, and how many logs.
 pub(crate) const BITE_RUNS: usize = 100;
 
+/// A run that is kept no longer.
+#[derive(Clone, Debug)]
+pub(crate) struct OldRun {
+    pub(crate) id: i64,
+    pub(crate) node: String,
+    pub(crate) run: String,
+}
+
 /// How much of the nodes' history is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::notice::Subscriptions;
-use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
+use crate::retention::OldRun;
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice, Pruned};
 
 /// A value of a column or of a parameter, as every store has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,9 +185,20 @@ impl Row {
     }
 }
 
+/// What a store asks of the records of a run, whose key it has in its own way.
+pub(crate) struct RecordTexts {
+    /// What `$1` and `$2` are for the run with this id.
+    pub(crate) ids: fn(i64) -> [i64; 2],
+    /// How many records it has, and their bytes.
+    pub(crate) count: &'static str,
+    /// Removes its first rows, `$3` at most. Returns how many records each had, and their bytes.
+    pub(crate) remove: &'static str,
+}
+
 /// What reads and writes a database.
 pub(crate) trait Sql: Send + Sync {
     type Error: From<Unreadable> + Send;
+    const RECORDS: RecordTexts;
 
     /// Runs a statement. Returns how many rows it has changed.
     fn execute<const N: usize>(
@@ -301,6 +313,11 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Whether this daemon delivers notices now: of many daemons one does.
     fn may_deliver(&self) -> Answer<'_, bool>;
+
+    /// The logs of these runs, and those that were written before `oldest`, in milliseconds of Unix time: counts them,
+    /// and removes them if `removes`.
+    fn old_logs(&self, runs: Vec<OldRun>, oldest: Option<i64>, removes: bool)
+    -> Answer<'_, Pruned>;
 
     /// Has `work` read what `request` asks for.
     fn query<A: Send + Sync + 'static, T: Send + 'static>(

@@ -2,9 +2,10 @@
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::UploadedLog;
 use crate::quota::{OverQuota, Quota};
+use crate::retention::OldRun;
 use crate::store::is_file_name;
+use crate::{Pruned, UploadedLog};
 
 /// What a log counts at least, in bytes, as it does where it is a file.
 const SMALLEST: i64 = 64 * 1024;
@@ -68,4 +69,46 @@ pub(super) async fn get(
     let select = "SELECT bytes FROM log WHERE node = $1 AND run = $2 AND name = $3";
     let row = client.query_opt(select, &[&node, &log.run, &log.name]).await?;
     row.map(|row| Ok(row.try_get(0)?)).transpose()
+}
+
+/// Counts the logs of `runs`, and those that were written before `oldest`, in milliseconds of Unix time.
+pub(super) async fn count_old(
+    db: &Database,
+    runs: &[OldRun],
+    oldest: Option<i64>,
+) -> Result<Pruned, Failure> {
+    let select = "SELECT count(*), coalesce(sum(octet_length(bytes)), 0)::bigint FROM log
+         WHERE (node, run) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+             OR at < to_timestamp($3::bigint / 1000)";
+    let (nodes, runs) = names(runs);
+    let row = db.client().await?.query_one(select, &[&nodes, &runs, &oldest]).await?;
+    let number = |at| row.try_get::<_, i64>(at).map(i64::unsigned_abs);
+    Ok(Pruned { logs: number(0)?, log_bytes: number(1)?, ..Pruned::default() })
+}
+
+/// Removes them.
+pub(super) async fn remove_old(
+    db: &Database,
+    runs: &[OldRun],
+    oldest: Option<i64>,
+) -> Result<Pruned, Failure> {
+    let of_runs = "DELETE FROM log USING unnest($1::text[], $2::text[]) AS old (node, run)
+         WHERE log.node = old.node AND log.run = old.run
+         RETURNING octet_length(bytes)::bigint";
+    let before = "DELETE FROM log WHERE at < to_timestamp($1::bigint / 1000)
+         RETURNING octet_length(bytes)::bigint";
+    let (nodes, runs) = names(runs);
+    let client = db.client().await?;
+    let mut rows = client.query(of_runs, &[&nodes, &runs]).await?;
+    rows.extend(client.query(before, &[&oldest]).await?);
+    let mut all = Pruned { logs: rows.len() as u64, ..Pruned::default() };
+    for row in rows {
+        all.log_bytes += row.try_get::<_, i64>(0)?.unsigned_abs();
+    }
+    Ok(all)
+}
+
+/// The nodes of these runs, and their own names.
+fn names(runs: &[OldRun]) -> (Vec<&str>, Vec<&str>) {
+    runs.iter().map(|old| (old.node.as_str(), old.run.as_str())).unzip()
 }

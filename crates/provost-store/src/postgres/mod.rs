@@ -9,7 +9,6 @@ mod logs;
 mod nodes;
 mod note;
 mod notices;
-mod prune;
 mod reads;
 mod records;
 mod runs;
@@ -39,6 +38,7 @@ use self::watch::WatchLease;
 use self::writer::Writer;
 use crate::sql::Backend;
 use crate::tables::nodes::remove;
+use crate::tables::prune;
 use crate::tables::steps::report;
 use crate::{
     Answer, EVENT_BACKLOG, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Quotas, Report,
@@ -197,19 +197,11 @@ impl Store for Postgres {
     }
 
     fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
-        self.read(prune::prunable(&self.database, keep, at))
+        Box::pin(prune::prunable(self, keep, at))
     }
 
     fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned> {
-        self.write_unlimited(async move {
-            if look == PruneScope::Everywhere {
-                return prune::everywhere(&self.database, keep, at).await;
-            }
-            let after = self.pruned_until.load(Ordering::Relaxed);
-            let (pruned, last) = prune::of_new_runs(&self.database, keep, at, after).await?;
-            self.pruned_until.store(last, Ordering::Relaxed);
-            Ok(pruned)
-        })
+        Box::pin(prune::prune(self, keep, look, at, &self.pruned_until))
     }
 
     fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {

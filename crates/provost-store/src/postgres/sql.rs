@@ -14,15 +14,26 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use super::error::{CONNECT, Failure, within};
 use super::events::notify;
 use super::note::Note;
-use super::{Postgres, nodes, notices};
+use super::{Postgres, logs, nodes, notices};
 use crate::notice::Subscriptions;
-use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
+use crate::retention::OldRun;
+use crate::sql::{
+    Backend, Change, Lock, RecordTexts, Row, Running, Sql, Unreadable, Value, values,
+};
 use crate::tables::identities::of_key;
 use crate::tables::tokens::{owner, retire_before};
-use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice, Pruned};
 
 impl<C: GenericClient + Send> Sql for C {
     type Error = Failure;
+    const RECORDS: RecordTexts = RecordTexts {
+        ids: |run| [run, run],
+        count: "SELECT coalesce(sum(last - seq + 1), 0)::bigint, coalesce(sum(bytes), 0)::bigint
+             FROM record WHERE run BETWEEN $1 AND $2",
+        remove: "DELETE FROM record WHERE (run, seq) IN (
+                 SELECT run, seq FROM record WHERE run BETWEEN $1 AND $2 ORDER BY run, seq LIMIT $3)
+             RETURNING (last - seq + 1)::bigint, bytes",
+    };
 
     async fn execute<const N: usize>(
         &self,
@@ -199,6 +210,21 @@ impl Backend for Postgres {
 
     fn may_deliver(&self) -> Answer<'_, bool> {
         self.write(self.deliveries.ask(&self.database))
+    }
+
+    fn old_logs(
+        &self,
+        runs: Vec<OldRun>,
+        oldest: Option<i64>,
+        removes: bool,
+    ) -> Answer<'_, Pruned> {
+        let db = &self.database;
+        self.write_unlimited(async move {
+            match removes {
+                true => logs::remove_old(db, &runs, oldest).await,
+                false => logs::count_old(db, &runs, oldest).await,
+            }
+        })
     }
 
     fn query<A: Send + Sync + 'static, T: Send + 'static>(

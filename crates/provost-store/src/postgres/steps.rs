@@ -42,19 +42,6 @@ pub(super) async fn save(
     Ok(())
 }
 
-/// Forgets the steps that ended last in these runs, each with its node, or in an earlier one.
-pub(super) async fn remove_runs(
-    change: &Transaction<'_>,
-    nodes: &[&str],
-    runs: &[i64],
-) -> Result<(), Failure> {
-    let delete = "DELETE FROM step USING unnest($1::text[], $2::bigint[]) AS old (node, run)
-         WHERE step.node = old.node AND step.run <= old.run";
-    let delete = change.prepare_cached(delete).await?;
-    change.execute(&delete, &[&nodes, &runs]).await?;
-    Ok(())
-}
-
 pub(super) async fn summaries(db: &Database) -> Result<Vec<ScriptSummary>, Failure> {
     let client = db.client().await?;
     let select = "SELECT script, count(*), count(cause) FROM step GROUP BY script ORDER BY script";

@@ -11,9 +11,9 @@ use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::error::failed;
-use super::prune::OldRun;
 use super::reserve::Reserve;
 use crate::quota::{OverQuota, Quota};
+use crate::retention::OldRun;
 use crate::store::is_file_name;
 use crate::{Answer, Pruned, StoreError, UploadedLog};
 
@@ -108,26 +108,16 @@ impl Logs {
     /// time; and removes them, if `removes`.
     pub(super) async fn old(
         &self,
-        oldest: i64,
         runs: Vec<OldRun>,
+        oldest: Option<i64>,
         removes: bool,
     ) -> Result<Pruned, StoreError> {
-        let oldest = Duration::from_millis(oldest.max(0).unsigned_abs());
-        let oldest = SystemTime::UNIX_EPOCH + oldest;
-        let work = move |root: &Path| old(root, oldest, &runs, removes);
-        self.blocking("removing old logs in", self.root.clone(), work).await
-    }
-
-    /// Removes the logs of `runs`.
-    pub(super) async fn of_runs(&self, runs: Vec<OldRun>) -> Result<Pruned, StoreError> {
-        let work = move |root: &Path| {
-            let mut all = Pruned::default();
-            // A node or a run with another name has no log.
-            let names = |run: &&OldRun| is_file_name(&run.node) && is_file_name(&run.run);
-            for run in runs.iter().filter(names) {
-                all += old_in(&root.join(&run.node).join(&run.run), None, true)?;
-            }
-            Ok(all)
+        let time =
+            |ms: i64| SystemTime::UNIX_EPOCH + Duration::from_millis(ms.max(0).unsigned_abs());
+        let oldest = oldest.map(time);
+        let work = move |root: &Path| match oldest {
+            Some(oldest) => old(root, oldest, &runs, removes),
+            None => of_runs(root, &runs, removes),
         };
         self.blocking("removing old logs in", self.root.clone(), work).await
     }
@@ -214,6 +204,15 @@ fn old(root: &Path, oldest: SystemTime, runs: &[OldRun], removes: bool) -> io::R
             let is_old_run = run.strip_prefix(root).is_ok_and(|run| runs.contains(run));
             all += old_in(&run, (!is_old_run).then_some(oldest), removes)?;
         }
+    }
+    Ok(all)
+}
+
+fn of_runs(root: &Path, runs: &[OldRun], removes: bool) -> io::Result<Pruned> {
+    let mut all = Pruned::default();
+    // A node or a run with another name has no log.
+    for run in runs.iter().filter(|run| is_file_name(&run.node) && is_file_name(&run.run)) {
+        all += old_in(&root.join(&run.node).join(&run.run), None, removes)?;
     }
     Ok(all)
 }

@@ -10,8 +10,6 @@ mod logs;
 mod nodes;
 mod notices;
 mod owners;
-mod prune;
-mod pruning;
 mod readers;
 mod records;
 mod reserve;

@@ -22,7 +22,7 @@ pub(super) fn newest(
     if let Some(also) = &query.also
         && !ids.iter().any(|(_, run)| run == also)
     {
-        let select = "SELECT id, run FROM run WHERE node = ? AND run = ? AND pruned = 0";
+        let select = "SELECT id, run FROM run WHERE node = ? AND run = ? AND NOT pruned";
         let mut select = db.prepare_cached(select)?;
         ids.extend(select.query_row([node, also], id_and_name).optional()?);
     }
@@ -40,7 +40,7 @@ pub(super) fn newest(
 
 /// The ids and names of so many newest runs.
 fn ids(db: &Connection, node: &str, most: usize) -> rusqlite::Result<Vec<(i64, String)>> {
-    let select = "SELECT id, run FROM run WHERE node = ? AND pruned = 0 ORDER BY id DESC LIMIT ?";
+    let select = "SELECT id, run FROM run WHERE node = ? AND NOT pruned ORDER BY id DESC LIMIT ?";
     db.prepare_cached(select)?.query_map(params![node, most as i64], id_and_name)?.collect()
 }
 
@@ -109,7 +109,7 @@ pub(super) fn records(
     run: &str,
     after: u64,
 ) -> rusqlite::Result<Vec<(u64, Box<RawValue>)>> {
-    let first = "SELECT id FROM run WHERE run = ? AND pruned = 0 ORDER BY id LIMIT 1";
+    let first = "SELECT id FROM run WHERE run = ? AND NOT pruned ORDER BY id LIMIT 1";
     let first: Option<i64> =
         db.prepare_cached(first)?.query_row([run], |row| row.get(0)).optional()?;
     let Some(run) = first else { return Ok(Vec::new()) };

@@ -26,8 +26,8 @@ CREATE TABLE run (
     UNIQUE (node, run)
 ) STRICT;
 CREATE INDEX run_of_any_node ON run (run, id);
-CREATE INDEX run_of_node ON run (node, id) WHERE pruned = 0;
-CREATE INDEX run_pruned ON run (began) WHERE pruned = 1;
+CREATE INDEX run_of_node ON run (node, id) WHERE NOT pruned;
+CREATE INDEX run_pruned ON run (began) WHERE pruned;
 
 -- Records of a run that follow each other, as they came: their texts, a line each, compressed where that is shorter.
 -- The ids are RUN * 2^24 + SEQ, of the first and of the last, so that a run's are next to each other; bytes: of the

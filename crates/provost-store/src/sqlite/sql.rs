@@ -14,10 +14,13 @@ use super::rows::record_ids;
 use super::writer::{Applied, Room};
 use super::{Sqlite, notices};
 use crate::notice::Subscriptions;
-use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
+use crate::retention::OldRun;
+use crate::sql::{
+    Backend, Change, Lock, RecordTexts, Row, Running, Sql, Unreadable, Value, values,
+};
 use crate::tables::identities::of_key;
 use crate::tables::tokens::{owner, retire_before};
-use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice, Pruned};
 
 /// A connection, or a transaction of it.
 pub(crate) struct Handle<'c> {
@@ -49,6 +52,14 @@ fn numbered(text: &str) -> String {
 
 impl Sql for Handle<'_> {
     type Error = rusqlite::Error;
+    const RECORDS: RecordTexts = RecordTexts {
+        ids: record_ids,
+        count: "SELECT coalesce(sum(last - id + 1), 0), coalesce(sum(bytes), 0)
+             FROM record WHERE id BETWEEN $1 AND $2",
+        remove: "DELETE FROM record WHERE id IN (
+                 SELECT id FROM record WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3)
+             RETURNING last - id + 1, bytes",
+    };
 
     async fn execute<const N: usize>(
         &self,
@@ -248,6 +259,15 @@ impl Backend for Sqlite {
     fn may_deliver(&self) -> Answer<'_, bool> {
         // The daemon has the file for itself.
         Box::pin(async { Ok(true) })
+    }
+
+    fn old_logs(
+        &self,
+        runs: Vec<OldRun>,
+        oldest: Option<i64>,
+        removes: bool,
+    ) -> Answer<'_, Pruned> {
+        Box::pin(self.logs.old(runs, oldest, removes))
     }
 
     fn query<A: Send + Sync + 'static, T: Send + 'static>(

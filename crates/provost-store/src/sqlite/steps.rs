@@ -30,13 +30,6 @@ pub(super) fn save<R: Copy>(
     Ok(())
 }
 
-/// Forgets the steps that ended last in this run of a node, or in an earlier one.
-pub(super) fn remove_run(db: &Connection, node: &str, run: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM step WHERE node = ? AND run <= ?")?
-        .execute(params![node, run])?;
-    Ok(())
-}
-
 pub(super) fn summaries(db: &Connection) -> rusqlite::Result<Vec<ScriptSummary>> {
     let mut select = db.prepare_cached("SELECT script, cause IS NOT NULL FROM step")?;
     let mut rows = select.query([])?;

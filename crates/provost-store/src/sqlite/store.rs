@@ -9,9 +9,10 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::{Applied, Room};
-use super::{Sqlite, ingest, nodes, prune, rows, runs, steps};
+use super::{Sqlite, ingest, nodes, rows, runs, steps};
 use crate::sql::Backend;
 use crate::tables::nodes::remove;
+use crate::tables::prune;
 use crate::tables::steps::report;
 use crate::{
     Answer, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Report, Retention, RunQuery,
@@ -119,23 +120,14 @@ impl Store for Sqlite {
     }
 
     fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
-        Box::pin(async move {
-            let found = self.read(move |db| {
-                let old = prune::old_runs(db, keep, at, i64::MAX)?;
-                Ok((prune::size(db, &old)?, old))
-            });
-            let (mut all, old) = found.await?;
-            all += self.logs.old(keep.oldest_log(at), old, false).await?;
-            Ok(all)
-        })
+        Box::pin(prune::prunable(self, keep, at))
     }
 
     fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned> {
         Box::pin(async move {
-            match look {
-                PruneScope::AtNewRuns => self.prune_new(keep, at).await,
-                PruneScope::Everywhere => self.prune_all(keep, at).await,
-            }
+            let pruned = prune::prune(self, keep, look, at, &self.pruned_until).await?;
+            self.give_back().await?;
+            Ok(pruned)
         })
     }
 }

@@ -3,6 +3,7 @@
 mod admins;
 pub(crate) mod identities;
 pub(crate) mod nodes;
+pub(crate) mod prune;
 mod queues;
 pub(crate) mod steps;
 pub(crate) mod tokens;
