@@ -36,6 +36,10 @@ impl Daemon {
         let mut text = format!(
             "data = {data:?}\nwww = {www:?}\n{store}listen = {listen:?}\nadmin = \"127.0.0.1:0\"\n{more}"
         );
+        if !more.contains("[quota]") {
+            // Tests run nodes again and again.
+            text.push_str("\n[quota]\nruns_per_hour = 1000000\n");
+        }
         if !more.contains("[tls]") {
             // At the same address again as well, if it ran before.
             let last = std::fs::read(data.join("listen.json")).unwrap_or_default();

@@ -43,8 +43,8 @@ impl StoreError {
     /// A node has sent `what`, and is over its quota.
     pub(crate) fn over_quota(node: &str, what: &str, error: OverQuota) -> Self {
         let hint = format!(
-            "see what it sends: provostctl show {node}; or raise {what}_mib_per_hour or {what}_mib \
-             under [quota] in provostd.toml"
+            "see what it sends: provostctl show {node}; or raise {} under [quota] in provostd.toml",
+            error.key(what)
         );
         let retry_after = Some(error.retry_after);
         let doing = format!("storing {what} of {node}");

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{BatchSize, OverQuota, RecordQuota};
 use crate::step::StepOutcomes;
 use crate::{Ingested, NodeState, Report};
 
@@ -37,11 +37,11 @@ impl<'r> Incoming<'r> {
         &self,
         state: &mut NodeState,
         ends: &mut StepOutcomes<'r, R>,
-        quota: Quota,
+        quota: RecordQuota,
         mut fresh: impl FnMut(&'r Report) -> Option<Fresh<R>>,
     ) -> Result<Folded<'r, R>, OverQuota> {
-        let (mut folded, mut bytes) =
-            (Folded { ingested: Ingested::default(), fresh: Vec::new() }, 0);
+        let mut folded = Folded { ingested: Ingested::default(), fresh: Vec::new() };
+        let mut size = BatchSize::default();
         for report in self.reports {
             let record = &report.record;
             match fresh(report) {
@@ -52,7 +52,9 @@ impl<'r> Incoming<'r> {
                     // The newest bundle that the node has reported until this record: a run may go on with another one after
                     // a reboot.
                     ends.add(self.node, record, state.seen().bundle, run);
-                    bytes += report.json.get().len() as u64;
+                    size.bytes += report.json.get().len() as u64;
+                    size.records += 1;
+                    size.runs += u64::from(is_first);
                     folded.fresh.push((run, report));
                     folded.ingested.fresh += 1;
                 }
@@ -60,7 +62,7 @@ impl<'r> Incoming<'r> {
             }
             state.note_report(&record.run, report.sent.as_ref(), self.at);
         }
-        state.records.add(bytes, quota, self.at)?;
+        state.records.add(size, quota, self.at)?;
         let current = self.reports.last().map(|report| report.record.run.as_str());
         folded.ingested.standing = state.standing(current);
         folded.ingested.due = state.due();

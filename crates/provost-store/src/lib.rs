@@ -67,7 +67,7 @@ pub use provost_api::admins::{AuditEntry, Pruned};
 pub use provost_api::{
     Admin, Detail, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status, UpdateStatus,
 };
-pub use quota::{Quota, Quotas};
+pub use quota::{Quota, Quotas, RecordQuota};
 pub use retention::{PruneScope, Retention};
 pub use run_query::{MAX_RUNS, RunQuery};
 pub use selection::Selection;

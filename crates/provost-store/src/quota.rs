@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1024 * 1024;
+const MIB_UNIT: &str = "MiB";
 /// Seconds of an hour.
 const HOUR: i64 = 3600;
 
@@ -11,11 +12,28 @@ const HOUR: i64 = 3600;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quotas {
     /// Of the records of each node.
-    pub records: Quota,
+    pub records: RecordQuota,
     /// Of the logs of each node.
     pub logs: Quota,
     /// How much of the disk is kept for what makes room or takes rights away, in bytes. A database server has none.
     pub reserve: u64,
+}
+
+/// How many of one node's records are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordQuota {
+    /// Their bytes.
+    pub bytes: Quota,
+    /// Records within an hour.
+    pub per_hour: u64,
+    /// Runs that begin within an hour.
+    pub runs_per_hour: u64,
+}
+
+impl Default for RecordQuota {
+    fn default() -> Self {
+        Self { bytes: Quota::default(), per_hour: u64::MAX, runs_per_hour: u64::MAX }
+    }
 }
 
 /// How much of one node is stored, in bytes.
@@ -33,34 +51,81 @@ impl Default for Quota {
     }
 }
 
-/// What a node has stored, in bytes.
+/// What of a node's records is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Usage {
-    /// The hour that `in_hour` is about, in hours of Unix time.
+    /// The hour that the others are about, in hours of Unix time.
     hour: i64,
-    pub(crate) in_hour: u64,
-    pub(crate) all: u64,
+    /// Bytes within it, …
+    in_hour: u64,
+    /// … and all.
+    all: u64,
+    records_in_hour: u64,
+    runs_in_hour: u64,
+}
+
+/// What a batch adds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BatchSize {
+    pub(crate) bytes: u64,
+    pub(crate) records: u64,
+    /// Those that begin with it.
+    pub(crate) runs: u64,
 }
 
 /// Why nothing more is stored of a node.
 #[derive(Debug, thiserror::Error)]
-#[error("it is over its quota of {} MiB {}", most / MIB, if *hourly { "in an hour" } else { "in all" })]
+#[error("it is over its quota of {most} {unit} {}", if *hourly { "in an hour" } else { "in all" })]
 pub(crate) struct OverQuota {
     most: u64,
+    unit: &'static str,
     hourly: bool,
     /// When it may try again.
     pub(crate) retry_after: Duration,
 }
 
+impl OverQuota {
+    /// The key under `[quota]` of a quota of `what`, which are logs or records.
+    pub(crate) fn key(&self, what: &str) -> String {
+        match (self.unit, self.hourly) {
+            (MIB_UNIT, true) => format!("{what}_mib_per_hour"),
+            (MIB_UNIT, false) => format!("{what}_mib"),
+            (unit, _) => format!("{unit}_per_hour"),
+        }
+    }
+}
+
 impl Usage {
-    /// Adds `bytes` at the server's time `at`, if the quota allows it.
-    pub(crate) fn add(&mut self, bytes: u64, quota: Quota, at: Timestamp) -> Result<(), OverQuota> {
+    /// Adds a batch at the server's time `at`, if the quota allows it.
+    pub(crate) fn add(
+        &mut self,
+        batch: BatchSize,
+        quota: RecordQuota,
+        at: Timestamp,
+    ) -> Result<(), OverQuota> {
         let hour = at.as_second().div_euclid(HOUR);
-        let in_hour = bytes + if hour == self.hour { self.in_hour } else { 0 };
-        let all = self.all + bytes;
-        quota.check(in_hour, all, (HOUR - at.as_second().rem_euclid(HOUR)).unsigned_abs())?;
-        *self = Self { hour, in_hour, all };
+        let left = (HOUR - at.as_second().rem_euclid(HOUR)).unsigned_abs();
+        let before =
+            if hour == self.hour { *self } else { Self { all: self.all, ..Self::default() } };
+        let new = Self {
+            hour,
+            in_hour: before.in_hour + batch.bytes,
+            all: before.all + batch.bytes,
+            records_in_hour: before.records_in_hour + batch.records,
+            runs_in_hour: before.runs_in_hour + batch.runs,
+        };
+        quota.bytes.check(new.in_hour, new.all, left)?;
+        for (unit, number, most) in [
+            ("records", new.records_in_hour, quota.per_hour),
+            ("runs", new.runs_in_hour, quota.runs_per_hour),
+        ] {
+            if number > most {
+                let retry_after = Duration::from_secs(left);
+                return Err(OverQuota { most, unit, hourly: true, retry_after });
+            }
+        }
+        *self = new;
         Ok(())
     }
 
@@ -74,7 +139,8 @@ impl Quota {
     /// Checks what a node would have; `left` is for how many seconds this hour still counts.
     pub(crate) fn check(&self, in_hour: u64, all: u64, left: u64) -> Result<(), OverQuota> {
         let over = |most, hourly, seconds| OverQuota {
-            most,
+            most: most / MIB,
+            unit: MIB_UNIT,
             hourly,
             retry_after: Duration::from_secs(seconds),
         };
@@ -95,13 +161,21 @@ mod tests {
     #[test]
     fn an_hour_later_there_is_room_again_until_all_of_it_is_used() {
         let at = |second| Timestamp::from_second(second).unwrap();
-        let quota = Quota { per_hour: 10, all: 25 };
+        let bytes = Quota { per_hour: 10, all: 25 };
+        let quota = RecordQuota { bytes, per_hour: 6, runs_per_hour: 2 };
         let mut usage = Usage::default();
-        usage.add(10, quota, at(HOUR)).unwrap();
-        let error = usage.add(1, quota, at(HOUR + 3000)).unwrap_err();
-        assert_eq!((error.hourly, error.retry_after.as_secs()), (true, 600));
-        usage.add(10, quota, at(2 * HOUR)).unwrap();
-        assert!(!usage.add(6, quota, at(3 * HOUR)).unwrap_err().hourly);
-        usage.add(5, quota, at(3 * HOUR)).unwrap();
+        let mut add = |bytes, records, runs, second| {
+            let over = usage.add(BatchSize { bytes, records, runs }, quota, at(second)).err();
+            over.map(|over| (over.key("records"), over.retry_after.as_secs()))
+        };
+        assert_eq!(add(10, 3, 1, HOUR), None);
+        let hourly = |key: &str, seconds| Some((format!("{key}_per_hour"), seconds));
+        assert_eq!(add(1, 1, 0, HOUR + 3000), hourly("records_mib", 600));
+        assert_eq!(add(0, 4, 0, HOUR + 3000), hourly("records", 600));
+        assert_eq!(add(0, 3, 2, HOUR + 3000), hourly("runs", 600));
+        assert_eq!(add(0, 3, 1, HOUR + 3000), None);
+        assert_eq!(add(10, 6, 2, 2 * HOUR), None);
+        assert_eq!(add(6, 1, 1, 3 * HOUR), Some(("records_mib".to_owned(), 3600)));
+        assert_eq!(add(5, 1, 1, 3 * HOUR), None);
     }
 }

@@ -12,14 +12,14 @@ use super::note::{Note, RecordRange};
 use super::{nodes, notices, records, steps};
 use crate::fold::{Fresh, Incoming};
 use crate::packed::StoredSeqs;
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{OverQuota, RecordQuota};
 use crate::step::StepOutcomes;
 use crate::{Ingested, MAX_SEQ, Report};
 
 /// Stores `batches`, each whole unless its node is over its quota.
 pub(super) async fn ingest(
     database: &Database,
-    quota: Quota,
+    quota: RecordQuota,
     batches: &[Batch],
 ) -> Result<Vec<Result<Ingested, OverQuota>>, Failure> {
     if let Some(seq) = batches.iter().flat_map(Batch::seqs).find(|seq| *seq > MAX_SEQ) {
@@ -54,7 +54,7 @@ type Refused = BTreeMap<usize, OverQuota>;
 /// Stores batches, each with its index. Returns also which can't be stored; then nothing counts.
 async fn store(
     change: &Transaction<'_>,
-    quota: Quota,
+    quota: RecordQuota,
     batches: &[(usize, &Batch)],
 ) -> Result<(Stored, Refused), Failure> {
     let (mut stored, mut refused) = (Stored::new(), Refused::new());

@@ -12,7 +12,7 @@ use super::connect::Database;
 use super::error::{Failure, within};
 use super::ingest::ingest;
 use crate::batch_delay::{BatchDelay, ENOUGH};
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{OverQuota, RecordQuota};
 use crate::{Ingested, Report, StoreError};
 
 /// How many batches can wait. Above that, those who submit one wait.
@@ -32,7 +32,7 @@ const SLOW: Duration = Duration::from_secs(60);
 pub(super) struct Writer(mpsc::Sender<Batch>);
 
 impl Writer {
-    pub(super) fn start(database: Arc<Database>, quota: Quota) -> Self {
+    pub(super) fn start(database: Arc<Database>, quota: RecordQuota) -> Self {
         let (queue, batches) = mpsc::channel(QUEUE);
         let (running, pace) = (JoinSet::new(), BatchDelay::default());
         tokio::spawn(Transactions { batches, running, pace }.run(database, quota));
@@ -62,7 +62,7 @@ struct Transactions {
 
 impl Transactions {
     /// Ends when the store is dropped and all is written.
-    async fn run(mut self, database: Arc<Database>, quota: Quota) {
+    async fn run(mut self, database: Arc<Database>, quota: RecordQuota) {
         while let Some(group) = self.next(&database.daemons).await {
             self.running.spawn(write(Arc::clone(&database), quota, group));
         }
@@ -101,7 +101,7 @@ impl Transactions {
 }
 
 /// Stores batches, and answers each.
-async fn write(database: Arc<Database>, quota: Quota, group: Vec<Batch>) {
+async fn write(database: Arc<Database>, quota: RecordQuota, group: Vec<Batch>) {
     match store(&database, quota, &group).await {
         Err(failure) if group.len() > 1 && failure.is_of_one_batch() => {
             // One batch that can't be written must not fail the others.
@@ -116,7 +116,7 @@ async fn write(database: Arc<Database>, quota: Quota, group: Vec<Batch>) {
 
 type Stored = Result<Vec<Result<Ingested, OverQuota>>, Failure>;
 
-async fn store(database: &Database, quota: Quota, group: &[Batch]) -> Stored {
+async fn store(database: &Database, quota: RecordQuota, group: &[Batch]) -> Stored {
     within(SLOW, ingest(database, quota, group)).await
 }
 

@@ -12,7 +12,7 @@ use super::{notices, records, steps};
 use crate::fold::{Folded, Fresh, Incoming};
 use crate::notice::Subscriptions;
 use crate::packed::StoredSeqs;
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{OverQuota, RecordQuota};
 use crate::step::StepOutcomes;
 use crate::{Arrival, Arrivals, Event, Ingested, NodeState, Report};
 
@@ -21,7 +21,7 @@ pub(super) fn ingest(
     db: &Connection,
     node: &str,
     batch: &[Report],
-    quota: Quota,
+    quota: RecordQuota,
     subscriptions: &Subscriptions,
     at: Timestamp,
 ) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {

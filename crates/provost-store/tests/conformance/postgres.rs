@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use provost_steplog::wording::error_chain;
 use provost_store::{
-    Event, NodeStates, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError,
-    Token, Tokens, UploadedLog, Watch,
+    Event, NodeStates, Notices, Postgres, PostgresFiles, Quota, Quotas, RecordQuota, Status, Store,
+    StoreError, Token, Tokens, UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
 use serde_json::json;
@@ -141,7 +141,8 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
 async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
     let server = Server::start();
     let small = Quota { per_hour: 1000, all: 10_000 };
-    let quotas = Quotas { records: small, logs: small, reserve: 0 };
+    let records = RecordQuota { bytes: small, ..RecordQuota::default() };
+    let quotas = Quotas { records, logs: small, reserve: 0 };
     let url = server.database("quota");
     let store = open_with(&url, PostgresFiles::default(), quotas).await.unwrap();
     let batch = |node, records| {

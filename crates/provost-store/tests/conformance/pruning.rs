@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    MAX_RUNS, PruneScope, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store,
-    UploadedLog,
+    MAX_RUNS, PruneScope, Pruned, Quota, Quotas, RecordQuota, Report, Retention, RunQuery, Status,
+    Store, UploadedLog,
 };
 use serde_json::json;
 
@@ -15,7 +15,8 @@ const MANY: u64 = 4500;
 /// Room for two of the runs with many records, but not for three.
 pub(crate) const ROOM: Quotas = {
     let room = Quota { per_hour: u64::MAX / 2, all: MANY * 300 };
-    Quotas { records: room, logs: Quota { per_hour: 1 << 30, all: 1 << 30 }, reserve: 0 }
+    let records = RecordQuota { bytes: room, per_hour: u64::MAX, runs_per_hour: u64::MAX };
+    Quotas { records, logs: Quota { per_hour: 1 << 30, all: 1 << 30 }, reserve: 0 }
 };
 
 fn days(days: i64) -> SignedDuration {

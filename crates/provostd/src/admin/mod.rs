@@ -279,13 +279,15 @@ async fn metrics(
     State(metrics): State<Arc<Metrics>>,
     State(pending): State<Arc<Pending>>,
     State(expiry): State<Arc<Expiry>>,
+    State(known): State<Arc<KnownNodes>>,
 ) -> Result<Response, Refusal> {
     metrics.expires(&expiry.list().await?);
     metrics.deliveries.queued(store.queue_lengths().await?);
     let begun = Instant::now();
     let statuses = store.statuses().await?;
     metrics.store_took("nodes", begun.elapsed());
-    let page = metrics.page(&statuses, pending.count()).map_err(Refusal::bug)?;
+    let page = metrics.page(&statuses, pending.count(), known.over_quota());
+    let page = page.map_err(Refusal::bug)?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

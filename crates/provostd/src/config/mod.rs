@@ -189,7 +189,7 @@ impl ConfigError {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary and programs, [quota] records_mib_per_hour, \
-                 records_mib, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, \
+                 records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, \
                  [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
                  on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \

@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use jiff::{SignedDuration, Span};
-use provost_store::{Quota, Quotas, Retention};
+use provost_store::{Quota, Quotas, RecordQuota, Retention};
 use serde::Deserialize;
 
-/// How much is stored of each node, in MiB; and how much of the disk is reserved.
+/// How much is stored of each node, and how much of the disk is reserved; in MiB.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -15,6 +15,10 @@ pub struct QuotaConfig {
     pub records_mib_per_hour: u32,
     /// Of its records in all.
     pub records_mib: u32,
+    /// Its records within an hour, a number.
+    pub records_per_hour: u32,
+    /// Its runs within an hour, a number.
+    pub runs_per_hour: u32,
     /// Of its logs within an hour.
     pub logs_mib_per_hour: u32,
     /// Of its logs in all.
@@ -28,6 +32,8 @@ impl Default for QuotaConfig {
         Self {
             records_mib_per_hour: 64,
             records_mib: 1024,
+            records_per_hour: 200_000,
+            runs_per_hour: 120,
             logs_mib_per_hour: 64,
             logs_mib: 1024,
             reserve_mib: 64,
@@ -43,7 +49,11 @@ impl QuotaConfig {
             all: u64::from(all) << 20,
         };
         Quotas {
-            records: quota(self.records_mib_per_hour, self.records_mib),
+            records: RecordQuota {
+                bytes: quota(self.records_mib_per_hour, self.records_mib),
+                per_hour: self.records_per_hour.into(),
+                runs_per_hour: self.runs_per_hour.into(),
+            },
             logs: quota(self.logs_mib_per_hour, self.logs_mib),
             reserve: u64::from(self.reserve_mib) << 20,
         }

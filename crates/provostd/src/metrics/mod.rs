@@ -41,6 +41,7 @@ pub(crate) struct Metrics {
     store_waiting: Gauge,
     pub(crate) listeners: Listeners,
     pending: Gauge,
+    over_quota: Gauge,
     certificates: Family<Label, Gauge>,
     published: Family<[(&'static str, String); 1], Gauge>,
     expiring: Family<[(&'static str, String); 1], Gauge>,
@@ -85,6 +86,9 @@ impl Default for Metrics {
         registry.register("records_acked", help, acked.clone());
         let help = "Nodes that try to report without a valid token or identity";
         registry.register("pending_nodes", help, pending.clone());
+        let over_quota = Gauge::default();
+        let help = "Nodes of which nothing more is stored, because they are over their quota";
+        registry.register("nodes_over_quota", help, over_quota.clone());
         let store_time = Family::new_with_constructor(short as fn() -> Histogram);
         let help = "Time that the store took, by what it did";
         registry.register_with_unit("store", help, Unit::Seconds, store_time.clone());
@@ -128,6 +132,7 @@ impl Default for Metrics {
             store_waiting,
             listeners,
             pending,
+            over_quota,
             certificates,
             published,
             expiring,
@@ -192,8 +197,10 @@ impl Metrics {
         &self,
         nodes: &BTreeMap<Status, u64>,
         pending: usize,
+        over_quota: usize,
     ) -> Result<String, std::fmt::Error> {
         self.pending.set(pending as i64);
+        self.over_quota.set(over_quota as i64);
         // Words of other programs share a label, or they would make series without end.
         let known = Status::ALL.map(|status| nodes.get(&status).copied().unwrap_or_default());
         let others = nodes.values().sum::<u64>() - known.iter().sum::<u64>();
@@ -282,7 +289,7 @@ mod tests {
         metrics.deliveries.failed("ops");
         metrics.deliveries.dropped("ops", 1);
         metrics.deliveries.queued(vec![("ops".to_owned(), 3)]);
-        metrics.page(&BTreeMap::new(), 0).unwrap()
+        metrics.page(&BTreeMap::new(), 0, 0).unwrap()
     }
 
     #[test]

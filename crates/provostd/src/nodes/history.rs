@@ -59,6 +59,11 @@ impl KnownNodes {
         Ok(nodes)
     }
 
+    /// Of how many nodes nothing more is stored.
+    pub(crate) fn over_quota(&self) -> usize {
+        self.over_quota.count()
+    }
+
     /// The node of that name.
     pub(crate) async fn node(&self, name: &str) -> Result<Node, Refusal> {
         let node = self.list(Some(vec![name.to_owned()])).await?.pop();

@@ -43,6 +43,12 @@ impl OverQuota {
         refused.take(most).map(|refused| refused.why.clone()).collect()
     }
 
+    /// Of how many nodes nothing more is stored.
+    pub(crate) fn count(&self) -> usize {
+        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.values().filter(|refused| Instant::now() < refused.until).count()
+    }
+
     /// Adds to each of `shown` why nothing more is stored of it, where that is so.
     pub(crate) fn show(&self, shown: &mut [Node]) {
         let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,7 @@ use crate::server::{Server, config};
 use provostd::QuotaConfig;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 const MIB: usize = 1024 * 1024;
 
@@ -23,16 +24,23 @@ async fn server() -> Server {
     let folder = tempfile::tempdir().unwrap();
     let quota =
         QuotaConfig { records_mib_per_hour: 2, logs_mib_per_hour: 2, ..QuotaConfig::default() };
+    start(folder, quota).await
+}
+
+async fn start(folder: TempDir, quota: QuotaConfig) -> Server {
     let config = provostd::Config { quota, ..config(&folder) };
     Server::start_with(folder, &config).await
 }
 
-async fn is_over_quota(answer: Response) {
+async fn is_over_quota(answer: Response, quota: &str) {
     assert_eq!(answer.status(), 429);
     let seconds: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=3600).contains(&seconds), "{seconds}");
     let body: Value = answer.json().await.unwrap();
-    assert!(body["error"].as_str().unwrap().contains("its quota of 2 MiB in an hour"), "{body}");
+    assert!(
+        body["error"].as_str().unwrap().contains(&format!("its quota of {quota} in an hour")),
+        "{body}"
+    );
     assert!(body["hint"].as_str().unwrap().contains("[quota]"), "{body}");
 }
 
@@ -48,7 +56,7 @@ async fn one_token_that_sends_logs_without_end_is_told_to_come_back_in_an_hour()
     for number in [1, 2, 2] {
         assert_eq!(put("cn001", &token, number).await.status(), 204, "{number}");
     }
-    is_over_quota(put("cn001", &token, 3).await).await;
+    is_over_quota(put("cn001", &token, 3).await, "2 MiB").await;
     let nodes: Value = server.admin("/v1/nodes").await.json().await.unwrap();
     let shown = "storing logs of cn001: it is over its quota of 2 MiB in an hour";
     assert_eq!(nodes[0]["overQuota"], shown, "the admin sees it");
@@ -68,7 +76,7 @@ async fn one_token_that_sends_records_without_end_is_told_to_come_back_in_an_hou
     };
     assert_eq!(post(1..6).await.status(), 200);
     assert_eq!(post(1..11).await.status(), 200, "five of them are repeats");
-    is_over_quota(post(11..13).await).await;
+    is_over_quota(post(11..13).await, "2 MiB").await;
     assert_eq!(post(6..11).await.status(), 200, "what is stored is acknowledged again");
     let records: Value =
         server.admin(&format!("/v1/runs/{}/records", run(1))).await.json().await.unwrap();
@@ -77,8 +85,38 @@ async fn one_token_that_sends_records_without_end_is_told_to_come_back_in_an_hou
 }
 
 #[tokio::test]
+async fn one_token_that_begins_runs_without_end_is_told_to_come_back_in_an_hour() {
+    let folder = tempfile::tempdir().unwrap();
+    let quota = QuotaConfig { runs_per_hour: 3, records_per_hour: 10, ..QuotaConfig::default() };
+    let server = start(folder, quota).await;
+    let (token, other) = (server.token("cn001").await, server.token("cn002").await);
+    let post = async |runs: std::ops::Range<usize>, seqs: std::ops::Range<usize>| {
+        let records = |number| seqs.clone().map(move |seq| record(&run(number), seq, 0));
+        let batch: Vec<_> = runs.flat_map(records).collect();
+        let path = "/v1/nodes/cn001/records";
+        server.node(Method::POST, path).bearer_auth(&token).json(&batch).send().await.unwrap()
+    };
+    is_over_quota(post(1..5, 1..2).await, "3 runs").await;
+    assert_eq!(post(1..4, 1..3).await.status(), 200, "nothing of it was stored");
+    assert_eq!(post(1..4, 1..4).await.status(), 200, "more records of the same runs");
+    is_over_quota(post(4..5, 1..2).await, "3 runs").await;
+    assert_eq!(post(1..2, 4..5).await.status(), 200);
+    is_over_quota(post(1..2, 5..6).await, "10 records").await;
+    assert_eq!(post(1..4, 1..4).await.status(), 200, "what is stored is acknowledged again");
+    let node = server.node_object("cn001").await;
+    let shown = "storing records of cn001: it is over its quota of 10 records in an hour";
+    assert_eq!(node["overQuota"], shown, "the admin sees it");
+    let metrics = server.admin("/metrics").await.text().await.unwrap();
+    assert!(metrics.contains("provost_nodes_over_quota 1\n"), "{metrics}");
+    let mut one = record(&run(9), 1, 0);
+    one["node"] = json!("cn002");
+    assert_eq!(server.report("cn002", &other, &json!([one])).await.0, 200, "the others go on");
+}
+
+#[tokio::test]
 async fn the_page_of_a_node_that_ran_a_thousand_times_has_its_newest_200_runs() {
-    let server = Server::start().await;
+    let quota = QuotaConfig { runs_per_hour: 1000, ..QuotaConfig::default() };
+    let server = start(tempfile::tempdir().unwrap(), quota).await;
     let token = server.token("cn001").await;
     let all: Vec<_> = (1..=1000).map(|number| record(&run(number), 1, 0)).collect();
     assert_eq!(server.report("cn001", &token, &json!(all)).await.0, 200);
