@@ -134,9 +134,15 @@ impl Column for String {
     }
 }
 
+impl Column for Vec<u8> {
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Bytes(bytes) = value { Some(bytes) } else { None }
+    }
+}
+
 impl Column for [u8; 32] {
     fn of(value: Value) -> Option<Self> {
-        if let Value::Bytes(bytes) = value { bytes.try_into().ok() } else { None }
+        Vec::<u8>::of(value).and_then(|bytes| bytes.try_into().ok())
     }
 }
 
@@ -191,6 +197,8 @@ pub(crate) struct RecordTexts {
     pub(crate) ids: fn(i64) -> [i64; 2],
     /// How many records it has, and their bytes.
     pub(crate) count: &'static str,
+    /// The bytes and the body of its last row.
+    pub(crate) last: &'static str,
     /// Removes its first rows, `$3` at most. Returns how many records each had, and their bytes.
     pub(crate) remove: &'static str,
 }

@@ -30,6 +30,8 @@ impl<C: GenericClient + Send> Sql for C {
         ids: |run| [run, run],
         count: "SELECT coalesce(sum(last - seq + 1), 0)::bigint, coalesce(sum(bytes), 0)::bigint
              FROM record WHERE run BETWEEN $1 AND $2",
+        last: "SELECT bytes, body FROM record WHERE run BETWEEN $1 AND $2
+             ORDER BY run DESC, seq DESC LIMIT 1",
         remove: "DELETE FROM record WHERE (run, seq) IN (
                  SELECT run, seq FROM record WHERE run BETWEEN $1 AND $2 ORDER BY run, seq LIMIT $3)
              RETURNING (last - seq + 1)::bigint, bytes",

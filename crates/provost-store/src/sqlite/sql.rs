@@ -56,6 +56,7 @@ impl Sql for Handle<'_> {
         ids: record_ids,
         count: "SELECT coalesce(sum(last - id + 1), 0), coalesce(sum(bytes), 0)
              FROM record WHERE id BETWEEN $1 AND $2",
+        last: "SELECT bytes, body FROM record WHERE id BETWEEN $1 AND $2 ORDER BY id DESC LIMIT 1",
         remove: "DELETE FROM record WHERE id IN (
                  SELECT id FROM record WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3)
              RETURNING last - id + 1, bytes",

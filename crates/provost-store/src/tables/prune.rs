@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use provost_record::Phase;
 use tokio::time::{Instant, sleep};
 
+use crate::packed::unpack;
 use crate::retention::{BITE, BITE_RUNS, OldRun};
 use crate::sql::{Backend, Change, Row, Sql, Unreadable, values};
-use crate::{PruneScope, Pruned, Retention, StoreError};
+use crate::{PruneScope, Pruned, Report, Retention, StoreError};
 
 /// How many runs are looked for at once.
 const SOME: i64 = 10_000;
@@ -163,14 +165,24 @@ async fn size<S: Sql>(db: &S, runs: &[OldRun]) -> Result<Pruned, S::Error> {
     Ok(all)
 }
 
-/// Removes the records of the first of `runs`, as many as no report has to wait for. Returns also whether they have
-/// none left.
+/// Whether the last record of a row ends its run, or can't be read.
+fn is_end(row: Row) -> Result<bool, Unreadable> {
+    let [bytes, body] = row.columns()?;
+    let texts = unpack(&body.get::<Vec<u8>>()?, bytes.get()?);
+    let last = texts.ok().and_then(|texts| texts.iter().next_back()?.and_then(Report::parse).ok());
+    Ok(last.is_none_or(|last| last.record.phase == Phase::ServiceEnd))
+}
+
+/// Removes the records of the first of `runs`, as many as no report has to wait for. Of a run that has ended it is
+/// remembered that there was one: its node may send it again. Nothing is left of one that was only begun. Returns also
+/// whether all are done.
 async fn bite<C: Change>(db: &C, runs: &[OldRun]) -> Result<(Pruned, bool), C::Error> {
     let names: BTreeSet<&str> = runs.iter().map(|run| run.node.as_str()).collect();
     let mut states = db.lock_nodes(&names.into_iter().collect::<Vec<_>>()).await?;
     let (mut removed, mut rows) = (Pruned::default(), 0);
     for run in runs {
         let [first, last] = (C::RECORDS.ids)(run.id);
+        let has_ended = db.first(C::RECORDS.last, values![first, last], is_end).await?;
         let room = (BITE - rows) as i64;
         let some = db.all(C::RECORDS.remove, values![first, last, room], Row::pair).await?;
         rows += some.len();
@@ -187,8 +199,14 @@ async fn bite<C: Change>(db: &C, runs: &[OldRun]) -> Result<(Pruned, bool), C::E
         // How a script ended last goes with the run in which it did, or with a newer one.
         let forget = "DELETE FROM step WHERE node = $1 AND run <= $2";
         db.execute(forget, values![&run.node, run.id]).await?;
-        let mark = "UPDATE run SET pruned = $2 WHERE id = $1 AND NOT pruned";
-        removed.runs += db.execute(mark, values![run.id, true]).await?;
+        // Another daemon may have done it.
+        removed.runs += match has_ended {
+            Some(false) => db.execute("DELETE FROM run WHERE id = $1", values![run.id]).await?,
+            _ => {
+                let mark = "UPDATE run SET pruned = $2 WHERE id = $1 AND NOT pruned";
+                db.execute(mark, values![run.id, true]).await?
+            }
+        };
     }
     db.save_nodes(&states).await?;
     Ok((removed, rows < BITE))

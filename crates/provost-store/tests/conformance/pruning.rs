@@ -23,9 +23,17 @@ fn days(days: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * days)
 }
 
-/// The records of a run, in about 140 bytes each, and each in a row of its own: every other one is
+/// The records of a run that has ended, in about 140 bytes each, and each in a row of its own: every other one is
 /// missing.
 fn run(node: &str, run: &str, records: u64) -> Vec<Report> {
+    let mut all = begun(node, run, records - 1);
+    let end = json!({"phase": "service end", "result": "success"});
+    all.push(report(node, run, 2 * records, end));
+    all
+}
+
+/// The same of a run that was only begun.
+fn begun(node: &str, run: &str, records: u64) -> Vec<Report> {
     let start = || json!({"phase": "service start"});
     (1..=records).map(|n| report(node, run, 2 * n, start())).collect()
 }
@@ -80,7 +88,7 @@ pub(crate) async fn prunes(store: &dyn Store) {
         (runs(store, "cn001").await, runs(store, "cn002").await.len()),
         (vec!["a5".to_owned()], 1)
     );
-    assert_eq!(store.node("cn001").await.unwrap().unwrap().status, Status::Netbooting);
+    assert_eq!(store.node("cn001").await.unwrap().unwrap().status, Status::Booted);
     // At last it is forgotten that there was a run.
     assert_eq!(pruned(store, keep, at() + days(181)).await.runs, 0);
     let again = store.ingest("cn001", run("cn001", "a2", 1), at() + days(181)).await.unwrap();
@@ -97,6 +105,7 @@ pub(crate) async fn prunes(store: &dyn Store) {
     assert_eq!(runs(store, "cn003").await, ["c3", "c2"]);
     of_new_runs(store, keep).await;
     of_steps(store, keep).await;
+    of_begun_runs(store, keep).await;
 }
 
 /// How a script ended last goes with the run in which it did.
@@ -115,6 +124,25 @@ async fn of_steps(store: &dyn Store, keep: Retention) {
     assert_eq!(scripts().await, ["new"]);
     pruned(store, keep, at() + days(91)).await;
     assert_eq!(scripts().await, ["new"], "the newest run stays");
+}
+
+/// Of a run that has ended it is remembered that there was one, of one that was only begun nothing.
+async fn of_begun_runs(store: &dyn Store, keep: Retention) {
+    let steps = || {
+        vec![
+            report("cn005", "e2", 1, json!({"phase": "service start"})),
+            report("cn005", "e2", 2, json!({"phase": "stage start", "stage": "fetch"})),
+            report("cn005", "e2", 3, json!({"phase": "stage end", "stage": "fetch"})),
+        ]
+    };
+    for batch in [begun("cn005", "e1", 1), steps(), run("cn005", "e3", 3), run("cn005", "e4", 1)] {
+        store.ingest("cn005", batch, at()).await.unwrap();
+    }
+    let gone = pruned(store, keep, at()).await;
+    assert_eq!((gone.runs, gone.records), (3, 7));
+    let again = async |batch| store.ingest("cn005", batch, at()).await.unwrap().fresh;
+    assert_eq!(again(run("cn005", "e3", 3)).await, 0, "it has ended");
+    assert_eq!((again(begun("cn005", "e1", 1)).await, again(steps()).await), (1, 3));
 }
 
 /// A round looks at no node without a new run.
