@@ -230,6 +230,32 @@ fn a_restore_that_is_killed_is_not_served_and_is_begun_anew() {
 }
 
 #[test]
+fn a_restore_that_is_killed_as_it_begins_leaves_nothing_that_keeps_another_one_from_it() {
+    let mut site = small();
+    site.backup().expect(0);
+    site.lose();
+    let data = site.cluster.path("provostd");
+    for _ in 0..50 {
+        let mut child = Command::new(program("provostctl"))
+            .args(["restore", "--from"])
+            .arg(site.file())
+            .arg("--config")
+            .arg(site.cluster.path("provostd.toml"))
+            .spawn()
+            .unwrap();
+        // Without a pause: it takes a moment from its folder to its mark.
+        while !data.exists() && child.try_wait().unwrap().is_none() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut left = fs::read_dir(&data).unwrap().flatten().map(|entry| entry.file_name());
+        let marker = data.join("restore.partial");
+        assert!(marker.exists() || left.next().is_none(), "{:?}", left.collect::<Vec<_>>());
+        fs::remove_dir_all(&data).unwrap();
+    }
+    site.restore().expect(0);
+}
+
+#[test]
 fn a_full_disk_is_named_and_a_backup_that_was_there_stays() {
     skip_if(missing::mounts());
     let mut site = small();

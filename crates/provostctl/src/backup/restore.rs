@@ -128,7 +128,9 @@ fn refuse_used(data: &Path) -> Result<(), Failure> {
 /// Marks the folder, which was empty; and removes what a restore that was cut off has left in it.
 fn begin(data: &Path, marker: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(data)?;
-    provost_fs::replace(marker, b"", Durability::PowerCut)?;
+    // It has no content, so it needs no other file before it, which a kill would leave in a folder without a mark.
+    File::create(marker)?.sync_all()?;
+    provost_fs::sync_folder(data)?;
     for entry in fs::read_dir(data)? {
         let entry = entry?;
         match entry.file_name() {
