@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::transfer::StoreLocation;
 use crate::{PostgresFiles, PostgresUrl};
@@ -28,14 +28,43 @@ pub struct Location {
     pub postgres: PostgresConfig,
 }
 
+/// All keys of `provostd.toml`: with a wrong one, another folder or store would be taken than is meant. What the others
+/// have may be anything: `provostd` checks it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "serde reads the keys")]
+struct Keys {
+    data: Option<IgnoredAny>,
+    www: Option<IgnoredAny>,
+    store: Option<IgnoredAny>,
+    postgres: Option<IgnoredAny>,
+    listen: Option<IgnoredAny>,
+    admin: Option<IgnoredAny>,
+    operators: Option<IgnoredAny>,
+    readers: Option<IgnoredAny>,
+    node: Option<IgnoredAny>,
+    guard: Option<IgnoredAny>,
+    quota: Option<IgnoredAny>,
+    retention: Option<IgnoredAny>,
+    lost_after: Option<IgnoredAny>,
+    tokens: Option<IgnoredAny>,
+    tls: Option<IgnoredAny>,
+    enroll: Option<IgnoredAny>,
+    webhooks: Option<IgnoredAny>,
+    hooks: Option<IgnoredAny>,
+    metrics: Option<IgnoredAny>,
+    xcat: Option<IgnoredAny>,
+}
+
 /// The folder `data` where the configuration has none.
 pub fn default_data() -> PathBuf {
     "/var/lib/provostd".into()
 }
 
 impl Location {
-    /// Reads the file at `path`. Its other keys may be anything: `provostd` checks them.
+    /// Reads the file at `path`.
     pub fn load(path: &Path) -> Result<Self, ReadError> {
+        read::<Keys>(path)?;
         read::<Self>(path).map(|(location, folder)| location.relative_to(&folder))
     }
 

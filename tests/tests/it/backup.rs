@@ -256,6 +256,17 @@ fn a_restore_that_is_killed_as_it_begins_leaves_nothing_that_keeps_another_one_f
 }
 
 #[test]
+fn a_configuration_with_an_unknown_key_is_refused() {
+    let site = small();
+    let config = site.cluster.path("provostd.toml");
+    let text = fs::read_to_string(&config).unwrap().replacen("data = ", "dta = ", 1);
+    fs::write(&config, text).unwrap();
+    site.backup().expect(2).says(&["unknown field `dta`", "provostd.toml", "hint: "]);
+    assert!(!site.file().exists());
+    site.restore().expect(2).says(&["unknown field `dta`"]);
+}
+
+#[test]
 fn a_full_disk_is_named_and_a_backup_that_was_there_stays() {
     skip_if(missing::mounts());
     let mut site = small();

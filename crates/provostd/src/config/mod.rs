@@ -287,6 +287,13 @@ mod tests {
             assert!(location.www.is_absolute());
             assert_eq!(format!("{:?}", config.location()), format!("{location:?}"));
         }
+        // It knows each key, and no other one.
+        let all = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/examples/provostd.toml");
+        Location::load(Path::new(all)).unwrap();
+        std::fs::write(&file, "www = '/w'\ndta = '/d'").unwrap();
+        let error = Location::load(&file).unwrap_err();
+        let known = format!("{:?}", Config::load(&file).unwrap_err().0);
+        assert_eq!(format!("{error:?}"), known);
     }
 
     #[test]
