@@ -5,12 +5,15 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use provost_bundle::Limit;
+use provost_exec::kill_marked;
 use provost_steplog::terminal::escape_cell;
 use provost_steplog::wording;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::config::HooksConfig;
 
@@ -18,6 +21,8 @@ use crate::config::HooksConfig;
 const MOST_OUTPUT: usize = 16 * 1024;
 /// How long output is waited for after the program has ended: what it has started may have its pipes.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
+/// The variable by which all that a call has started is known, in a session of its own or not.
+const CALL: &str = "PROVOST_CALL";
 /// What it has of the daemon's own environment.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 
@@ -39,14 +44,18 @@ pub(crate) struct Failure {
     pub(crate) line: Option<String>,
 }
 
-/// Kills a process group when it is dropped.
-struct KillGroup(Option<Pid>);
+/// Kills a program with all that it has started when this is dropped.
+struct Kill {
+    group: Option<Pid>,
+    call: String,
+}
 
-impl Drop for KillGroup {
+impl Drop for Kill {
     fn drop(&mut self) {
-        if let Some(group) = self.0 {
+        if let Some(group) = self.group {
             // Fails where all of it has ended.
             let _ = kill_process_group(group, Signal::KILL);
+            kill_marked(&[(CALL, &self.call)]);
         }
     }
 }
@@ -69,11 +78,13 @@ impl Hook {
             let why = format!("{}: {why}", self.program.display());
             Err(Failure { why, line })
         };
+        let call = Uuid::now_v7().to_string();
         let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
         let started = Command::new(&self.program)
             .env_clear()
             .envs(inherited)
             .envs(variables.iter().copied())
+            .env(CALL, &call)
             .current_dir("/")
             .process_group(0)
             .stdin(Stdio::piped())
@@ -85,7 +96,7 @@ impl Hook {
             Err(error) => return failed(error.to_string(), None),
         };
         let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let mut kill = KillGroup(pid);
+        let mut kill = Kill { group: pid, call };
         if let Some(mut pipe) = child.stdin.take() {
             // A program needn't read it.
             tokio::spawn(async move { pipe.write_all(&stdin).await });
@@ -96,9 +107,11 @@ impl Hook {
         let limit = self.limit.duration();
         let ended = timeout(limit, child.wait()).await;
         if ended.is_ok() {
-            kill.0 = None;
+            kill.group = None;
+        } else {
+            // It looks at all processes. Without a thread for it, it was dropped all the same.
+            let _ = spawn_blocking(move || drop(kill)).await;
         }
-        drop(kill);
         let rest = async { (output.await, errors.await) };
         let line = match timeout(LAST_OUTPUT, rest).await {
             Ok((_, Ok(line))) => line,
