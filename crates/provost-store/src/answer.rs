@@ -20,6 +20,12 @@ impl Unreleased {
         "move it aside or use a new one, start provostd, and enrol the nodes again";
 }
 
+/// A store that has something, so that nothing can be copied to it.
+#[cfg_attr(not(feature = "transfer"), expect(dead_code))]
+#[derive(Debug, thiserror::Error)]
+#[error("it has a store already")]
+pub(crate) struct NotEmpty;
+
 /// Why the store failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{doing}")]
@@ -60,6 +66,11 @@ impl StoreError {
     /// start with its configuration.
     pub fn is_unreleased(&self) -> bool {
         self.source.is::<Unreleased>()
+    }
+
+    /// Whether nothing can be copied to the store because it has something.
+    pub fn is_not_empty(&self) -> bool {
+        self.source.is::<NotEmpty>()
     }
 
     /// What an admin can do about it.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -45,6 +45,13 @@ impl Backed {
 
     fn restore(&self) -> Out {
         self.run(&["restore", "--from", self.file().to_str().unwrap()])
+    }
+
+    fn start_restore(&self) -> Child {
+        let mut command = Command::new(program("provostctl"));
+        let config = self.cluster.path("provostd.toml");
+        command.args(["restore", "--from"]).arg(self.file()).arg("--config").arg(config);
+        command.spawn().unwrap()
     }
 
     /// All is gone but the key, the configuration and the backup. Returns where the nodes look for the
@@ -198,16 +205,8 @@ fn a_restore_that_is_killed_is_not_served_and_is_begun_anew() {
     let before = fs::read(site.cluster.www().join("manifest.toml")).unwrap();
     let address = site.lose();
     let (data, mut half) = (site.cluster.path("provostd"), 0);
-    let config = site.cluster.path("provostd.toml");
     for _ in 0..12 {
-        let mut command = Command::new(program("provostctl"));
-        let mut child = command
-            .args(["restore", "--from"])
-            .arg(site.file())
-            .arg("--config")
-            .arg(&config)
-            .spawn()
-            .unwrap();
+        let mut child = site.start_restore();
         let marker = data.join("restore.partial");
         processes::until(SOON, || marker.exists() || child.try_wait().unwrap().is_some());
         processes::until(Duration::from_millis(rng.u64(0..100)), || false);
@@ -236,13 +235,7 @@ fn a_restore_that_is_killed_as_it_begins_leaves_nothing_that_keeps_another_one_f
     site.lose();
     let data = site.cluster.path("provostd");
     for _ in 0..50 {
-        let mut child = Command::new(program("provostctl"))
-            .args(["restore", "--from"])
-            .arg(site.file())
-            .arg("--config")
-            .arg(site.cluster.path("provostd.toml"))
-            .spawn()
-            .unwrap();
+        let mut child = site.start_restore();
         // Without a pause: it takes a moment from its folder to its mark.
         while !data.exists() && child.try_wait().unwrap().is_none() {}
         child.kill().unwrap();
@@ -253,6 +246,29 @@ fn a_restore_that_is_killed_as_it_begins_leaves_nothing_that_keeps_another_one_f
         fs::remove_dir_all(&data).unwrap();
     }
     site.restore().expect(0);
+}
+
+#[test]
+fn a_restore_to_postgres_that_is_killed_at_its_end_is_begun_anew() {
+    let mut site = Backed::new(Some(Postgres::start()));
+    site.cluster.script("one", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"one\"]\n");
+    site.cluster.publish().expect(0);
+    site.cluster.node("cn001").provost(&["boot"]).expect(0);
+    site.backup().expect(0);
+    let address = site.lose();
+    // What marks the folder until all is there.
+    let marker = site.cluster.path("provostd/restore.partial");
+    let mut child = site.start_restore();
+    let read = || fs::read(&marker).unwrap_or_default();
+    assert!(processes::until(SOON, || !read().is_empty()));
+    let mark = read();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let restored = site.restore().expect(0).stdout;
+    fs::write(&marker, mark).unwrap();
+    assert_eq!(site.restore().expect(0).stdout, restored);
+    site.cluster.start_at(&address);
+    assert_eq!(site.cluster.status("cn001")["status"], "booted");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
+#[cfg(feature = "transfer")]
+use crate::answer::NotEmpty;
 use crate::answer::Unreleased;
 
 /// Why something with the database failed.
@@ -103,7 +105,11 @@ impl Failure {
             let at = name.strip_prefix("database ").unwrap_or(name);
             return StoreError::new(doing, Unreleased::HINT, Unreleased(at.to_owned()));
         }
-        StoreError::new(doing, self.hint(), self.to_string())
+        match self {
+            #[cfg(feature = "transfer")]
+            Self::NotEmpty => StoreError::new(doing, self.hint(), NotEmpty),
+            _ => StoreError::new(doing, self.hint(), self.to_string()),
+        }
     }
 
     fn hint(&self) -> String {

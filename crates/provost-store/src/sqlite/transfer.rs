@@ -14,6 +14,7 @@ use super::error::failed;
 use super::sql::values_of;
 use super::{FILE, PARTIAL, log_files, schema};
 use crate::StoreError;
+use crate::answer::NotEmpty;
 use crate::transfer::{Counts, Gone, Part, Rows, TABLES, Table};
 use crate::transfer::{columns_of, cut_off, head, records};
 
@@ -44,7 +45,7 @@ pub(crate) fn check_empty(data: &Path) -> Result<(), StoreError> {
         "name another folder; or stop provostd and move the store aside: mkdir {data}.old && mv \
          {data}/{FILE}* {data}/logs {data}.old"
     );
-    Err(StoreError::new(format!("copying to {data}"), hint, "it has a store already"))
+    Err(StoreError::new(format!("copying to {data}"), hint, NotEmpty))
 }
 
 pub(crate) async fn export(data: PathBuf, parts: mpsc::Sender<Part>) -> Result<(), StoreError> {

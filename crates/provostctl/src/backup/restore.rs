@@ -1,12 +1,13 @@
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, lchown};
 use std::path::{Component, Path, PathBuf};
 
 use provost_fs::Durability;
 use provost_steplog::wording::error_chain;
+use provost_store::StoreError;
 use provost_store::location::{Location, RESTORING};
-use provost_store::transfer::{Counts, Part, StoreLocation, stream};
+use provost_store::transfer::{Counts, Part, stream};
 use tar::{Entry, EntryType};
 use tokio::sync::mpsc;
 
@@ -34,29 +35,43 @@ impl Restore {
         let location = self.site.load()?;
         let head = verify::verify(&self.from)?;
         let (place, marker) = (location.place(), location.data.join(RESTORING));
-        if !marker.exists() {
+        let mark = format!("{} {}\n", head.created, head.host);
+        let begun = fs::read_to_string(&marker).ok();
+        if begun.is_none() {
             refuse_used(&location.data)?;
             place.check_empty().await.map_err(of_store)?;
         }
-        begin(&location.data, &marker).map_err(|e| disk(&location.data, &e))?;
-        place.check_empty().await.map_err(of_store)?;
+        let is_begun = begun.is_some_and(|begun| begun == mark);
+        begin(&location.data, &marker, (!is_begun).then_some(&mark))
+            .map_err(|e| disk(&location.data, &e))?;
+        let is_filled = match place.check_empty().await {
+            // A database is filled whole or not at all.
+            Err(error) if is_begun && error.is_not_empty() => true,
+            empty => empty.map(|()| false).map_err(of_store)?,
+        };
         let kept = location.www.join(MANIFEST).exists();
         Files::new(&location, kept)?.unpack(&mut open(&self.from)?)?;
-        let counts = self.import(&place).await?;
+        let counts = match is_filled {
+            true => self.read_store(async |parts| Ok(count(parts).await)).await?,
+            false => self.read_store(async |parts| place.import(parts).await).await?,
+        };
         finish(&location, &marker).map_err(|e| disk(&location.data, &e))?;
         self.show(&location, &head, &counts, kept)
     }
 
-    /// Fills the store.
-    async fn import(&self, place: &StoreLocation) -> Result<Counts, Failure> {
+    /// Gives what the backup has of the store to `take`.
+    async fn read_store(
+        &self,
+        take: impl AsyncFnOnce(mpsc::Receiver<Part>) -> Result<Counts, StoreError>,
+    ) -> Result<Counts, Failure> {
         let (sender, parts) = stream();
         let path = self.from.clone();
         let send = tokio::task::spawn_blocking(move || {
             send(&mut open(&path)?, &sender).map_err(|e| damaged(&path, &e))
         });
-        let (sent, imported) = tokio::join!(send, place.import(parts));
+        let (sent, taken) = tokio::join!(send, take(parts));
         sent.map_err(|e| damaged(&self.from, &io::Error::other(e)))??;
-        imported.map_err(of_store)
+        taken.map_err(of_store)
     }
 
     fn show(
@@ -105,6 +120,19 @@ fn send(archive: &mut Backed, parts: &mpsc::Sender<Part>) -> io::Result<()> {
     Ok(())
 }
 
+/// How many rows each table has.
+async fn count(mut parts: mpsc::Receiver<Part>) -> Counts {
+    let (mut counts, mut last) = (Counts::new(), String::new());
+    while let Some(part) = parts.recv().await {
+        match part {
+            Part::Table { table, .. } => last = table,
+            Part::Rows(rows) => *counts.entry(last.clone()).or_default() += rows.len() as u64,
+            Part::End => {}
+        }
+    }
+    counts
+}
+
 fn disk(path: &Path, e: &io::Error) -> Failure {
     let error = format!("restoring to {}: {}", path.display(), error_chain(e));
     Failure::new(error, "run it as root, where there is room; what was begun is begun anew")
@@ -125,12 +153,16 @@ fn refuse_used(data: &Path) -> Result<(), Failure> {
     Err(Failure::new(format!("restoring to {data}: it isn't empty"), hint))
 }
 
-/// Marks the folder, which was empty; and removes what a restore that was cut off has left in it.
-fn begin(data: &Path, marker: &Path) -> io::Result<()> {
+/// Marks the folder, which was empty, as filled from a backup; and removes what a restore that was cut off has left in it.
+fn begin(data: &Path, marker: &Path, mark: Option<&String>) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(data)?;
-    // It has no content, so it needs no other file before it, which a kill would leave in a folder without a mark.
-    File::create(marker)?.sync_all()?;
-    provost_fs::sync_folder(data)?;
+    if let Some(mark) = mark {
+        // In place: another file before it would be left by a kill in a folder without a mark.
+        let mut file = File::create(marker)?;
+        file.write_all(mark.as_bytes())?;
+        file.sync_all()?;
+        provost_fs::sync_folder(data)?;
+    }
     for entry in fs::read_dir(data)? {
         let entry = entry?;
         match entry.file_name() {
