@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use provost_bundle::{Limit, Manifest, Policy, PublicKey, Refresh, Tls, Trust};
+use provost_bundle::{Limit, Link, Manifest, Policy, PublicKey, Refresh, Tls, Trust};
 use provost_node::settings::discover::Machine;
 use provost_plan::mypostscript::MyPostscript;
 use provost_plan::{Plan, Site, Step, nodes};
@@ -76,11 +76,12 @@ fn header(bytes: &[u8]) {
     let _ = text(bytes).parse::<Limit>();
 }
 
-/// Minisign's keys and signatures, with what says which key comes after which.
+/// Minisign's keys and signatures, and what says which key comes after which.
 fn signature(bytes: &[u8]) {
     let trust = Trust::new(&[KEY.to_owned()], None, false).unwrap();
     let signature = text(bytes);
     let _ = PublicKey::from_line(&signature);
+    let _ = Link::parse(&signature);
     assert!(trust.check_manifest(b"forged", Some(&signature)).is_err());
 }
 

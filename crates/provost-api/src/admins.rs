@@ -326,7 +326,7 @@ pub struct PendingNode {
     pub hint: Option<String>,
 }
 
-/// The newest generations that nodes have reported.
+/// What nodes have reported of what is published: the newest generations, and keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Generations {
@@ -339,6 +339,12 @@ pub struct Generations {
     /// The public key by which this daemon refreshes what is published, if that names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_key: Option<String>,
+    /// The ids of the keys that each node trusts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// Which of the publisher's keys came after which, and which were revoked, as this daemon knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub succession: Option<String>,
 }
 
 /// Something that expires.

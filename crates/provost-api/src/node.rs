@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use crate::{Cause, InnerStage, Service, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
 
-/// The newest generations that a node has reported; 0 where it has reported none. It refuses older
-/// ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a node has reported of what is published: the newest generations, 0 where there is none, and the keys. It
+/// refuses older ones, and others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReportedGenerations {
@@ -16,6 +16,9 @@ pub struct ReportedGenerations {
     pub bundle: u64,
     /// Of its plan.
     pub plan: u64,
+    /// The ids of the keys that it trusts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
 }
 
 /// A node as it is shown. What is unknown is absent.

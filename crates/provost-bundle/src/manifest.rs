@@ -30,6 +30,9 @@ pub struct Manifest {
     /// The publisher's public key, so that a node that trusts a manifest by its digest can check
     /// the plans that go with it.
     pub key: String,
+    /// The last link of those by which that key has taken the place of others: see [`Link`](crate::Link).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_link: Option<Digest>,
     /// The public key of who may say that this may be used for longer, and nothing else: see
     /// [`Refresh`](crate::Refresh). Or [`Manifest::NO_REFRESH_KEY`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +159,9 @@ impl Manifest {
             return refuse(format!("its key {:?} isn't a minisign public key", self.key));
         }
         if self.revoked.contains(&self.key) {
-            return refuse("the key that signs it is among those that it revokes");
+            let what = "the key that signs it is among those that it revokes".to_owned();
+            let hint = "publish with another key: provostctl key show names the one that counts";
+            return Err(ManifestError(Flaw { what, hint }));
         }
         if self.files.len() > Self::MAX_FILES {
             let (n, most) = (self.files.len(), Self::MAX_FILES);
@@ -253,6 +258,7 @@ mod tests {
             tls: None,
             revoked: Vec::new(),
             key: KEY.to_owned(),
+            key_link: None,
             pack: Pack { sha256: Digest::of(b"pack"), size: 4 },
             files: paths.iter().map(entry).collect(),
         };

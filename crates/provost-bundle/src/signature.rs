@@ -24,7 +24,8 @@ impl PublicKeyError {
 /// A detached minisign signature.
 #[derive(Clone)]
 pub struct Signature {
-    pub(crate) key_id: String,
+    /// The id of the key that signed.
+    pub key_id: String,
     signature: minisign_verify::Signature,
 }
 

@@ -1,43 +1,114 @@
-//! Which key comes after which. A key that is replaced signs the line of the next one. Every signature
-//! of the next one carries that after its own four lines, where minisign doesn't look: so a node that
-//! was given the old key accepts the new one, whenever it sees it first and whether or not it has a
-//! memory.
+//! Which key comes after which. A key that is replaced signs a link, which names the next one and the
+//! link before it; links are published as objects. The manifest names the last one: so nobody in between
+//! can leave links out, and it gets no longer, however often the key was replaced. A node that was given an
+//! old key follows the links, whether or not it has a memory.
 
-use crate::PublicKey;
-use crate::signature::Signature;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines of a signature.
-const LINES: usize = 4;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-/// What the old key signs.
-pub fn statement(next: &str) -> String {
-    format!("provost: the next key is {next}\n")
+use crate::document::{self, Flaw};
+use crate::{Digest, PublicKey, Signature, object_path};
+
+/// A key's own statement that another one has taken its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The key that was replaced, which signs this.
+    pub key: PublicKey,
+    /// The key that has taken its place.
+    pub next: PublicKey,
+    /// When.
+    pub made: Timestamp,
+    /// The link by which `key` has taken another one's place.
+    pub before: Option<Digest>,
+    text: String,
 }
 
-/// `keys`, and those that follow them by what a signature's text carries, but none that is `revoked`; then
-/// those of them that have named the next one.
-pub fn follow(
-    keys: &[PublicKey],
-    text: &str,
-    revoked: &[String],
-) -> (Vec<PublicKey>, Vec<PublicKey>) {
-    let (mut trusted, mut replaced) = (keys.to_vec(), Vec::new());
-    let lines: Vec<&str> = text.lines().skip(LINES).collect();
-    for link in lines.chunks_exact(1 + LINES) {
-        let next = PublicKey::from_line(link[0]);
-        let (Ok(next), Some(signature)) = (next, Signature::decode(&link[1..].join("\n"))) else {
-            break;
-        };
-        if revoked.iter().any(|line| line == next.line()) {
-            continue;
-        }
-        let statement = statement(next.line());
-        let by = trusted.iter().find(|key| key.verifies(statement.as_bytes(), &signature));
-        // The node may know a later key than the first.
-        if let Some(by) = by.cloned() {
-            replaced.push(by);
-            trusted.push(next);
+/// What is signed.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Statement {
+    format: u32,
+    key: String,
+    next: String,
+    made: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Digest>,
+}
+
+/// How a signature begins, which follows the statement.
+const SIGNATURE: &str = "untrusted comment:";
+
+impl Link {
+    /// The longest, in bytes.
+    pub const MAX_BYTES: u64 = 4096;
+    /// The most that a node follows: one a week for nineteen years.
+    pub const MOST: usize = 1000;
+    /// The format that this version writes, and the only one it reads.
+    const FORMAT: u32 = 1;
+
+    /// What `key` has to sign, so that `next` takes its place from now on.
+    pub fn statement(
+        key: &PublicKey,
+        next: &PublicKey,
+        before: Option<Digest>,
+    ) -> Result<String, toml::ser::Error> {
+        let (key, next) = (key.line().to_owned(), next.line().to_owned());
+        let now = Timestamp::now();
+        let made = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        toml::to_string(&Statement { format: Self::FORMAT, key, next, made, before })
+    }
+
+    /// Reads a statement with its signature behind it, and checks that.
+    pub fn parse(text: &str) -> Result<Self, Flaw> {
+        let at = text.find(SIGNATURE).ok_or("it has no signature")?;
+        let (signed, signature) = text.split_at(at);
+        let Statement { key, next, made, before, .. } =
+            document::read(signed.as_bytes(), Self::MAX_BYTES, Self::FORMAT)?;
+        let key = PublicKey::from_line(&key).map_err(|e| e.to_string())?;
+        let next = PublicKey::from_line(&next).map_err(|e| e.to_string())?;
+        let signature = Signature::decode(signature).ok_or("its signature can't be read")?;
+        match key.verifies(signed.as_bytes(), &signature) {
+            true => Ok(Self { key, next, made, before, text: text.to_owned() }),
+            false => Err(format!("it isn't signed by key {}", key.id()).into()),
         }
     }
-    (trusted, replaced)
+
+    /// The statement with its signature.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// By which the next link, or the manifest, names it.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text.as_bytes())
+    }
+
+    /// Where it is under the published folder.
+    pub fn path(&self) -> String {
+        object_path(&self.digest())
+    }
+}
+
+/// What a node has accepted of its publisher's keys, and never forgets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedKeys {
+    /// The last link of those that were all followed, from the first key on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_link: Option<Digest>,
+    /// The keys that count no more.
+    #[serde(default)]
+    pub revoked: BTreeSet<String>,
+    /// The key that has taken each one's place.
+    #[serde(default)]
+    pub next: BTreeMap<String, String>,
+}
+
+impl AcceptedKeys {
+    /// The key that has taken the place of `key` in the end, as a line.
+    pub(crate) fn last(&self, key: &str) -> Option<&str> {
+        let next = |key: &&str| self.next.get(*key).map(String::as_str);
+        std::iter::successors(self.next.get(key).map(String::as_str), next).take(Link::MOST).last()
+    }
 }

@@ -1,17 +1,17 @@
 use std::fmt;
 
-use crate::signature::Signature;
-use crate::succession::follow;
-use crate::{Digest, DigestError, Manifest, PublicKey, PublicKeyError};
+use crate::{
+    AcceptedKeys, Digest, DigestError, Link, Manifest, PublicKey, PublicKeyError, Signature,
+};
 
 /// The proof that a node requires that a bundle and a plan are its publisher's.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
+    /// Those that the configuration names.
     keys: Vec<PublicKey>,
     manifest_sha256: Option<Digest>,
     unsigned: bool,
-    /// Keys that count no more, as lines.
-    revoked: Vec<String>,
+    accepted: AcceptedKeys,
 }
 
 /// Why a file is trusted.
@@ -75,6 +75,20 @@ pub enum TrustError {
         /// The id of the key that signed.
         signer: String,
     },
+    /// A key has signed it that another one has replaced.
+    #[error(
+        "checking {file}: it is signed by key {signer}, which key {next} has replaced; the node trusts {trusted}"
+    )]
+    Replaced {
+        /// The file.
+        file: String,
+        /// The id of the key that signed.
+        signer: String,
+        /// The id of the key that is trusted in its place.
+        next: String,
+        /// The keys.
+        trusted: String,
+    },
     /// The bytes aren't those that were signed.
     #[error("checking {file}: it is not what key {signer} signed")]
     Altered {
@@ -113,13 +127,18 @@ impl TrustError {
                 format!("publish again, and check that {file}.minisig is served beside {file}")
             }
             Self::Stranger { .. } => {
-                "publish with a trusted key that was not replaced, or, if the new key is yours, add it \
+                "publish with a trusted key (provostctl key show), or, if the new key is yours, add it \
                  to [trust] keys"
                     .to_owned()
             }
-            Self::Revoked { .. } => "publish with a key that counts; if you did not sign this, look who \
-                                     serves it"
-                .to_owned(),
+            Self::Revoked { signer, .. } => format!(
+                "publish with a key that counts (provostctl key show): provostctl key revoke has ended \
+                 {signer}; if you did not sign this, look who serves it"
+            ),
+            Self::Replaced { next, .. } => format!(
+                "publish with key {next}, as since provostctl key rotate; if you did not sign this, look \
+                 who serves it"
+            ),
             Self::Altered { file, .. } => format!(
                 "publish again; if {file} is right on the server, look for a proxy that alters it"
             ),
@@ -145,7 +164,7 @@ impl Trust {
         if unsigned && (!keys.is_empty() || manifest_sha256.is_some()) {
             return Err(TrustError::Contradiction);
         }
-        Ok(Self { keys, manifest_sha256, unsigned, revoked: Vec::new() })
+        Ok(Self { keys, manifest_sha256, unsigned, accepted: AcceptedKeys::default() })
     }
 
     /// Whether nothing is checked. Every run has to warn of that.
@@ -153,19 +172,60 @@ impl Trust {
         self.unsigned
     }
 
-    /// The same for a node that has used what has this signature: a key that names the next one there
-    /// has been replaced by it, and isn't trusted any more.
-    pub fn after(mut self, signature: &str) -> Self {
-        let (trusted, replaced) = follow(&self.keys, signature, &self.revoked);
-        self.keys = trusted;
-        self.keys.retain(|key| !replaced.contains(key));
-        self
+    /// The same for a node that has `accepted` this before.
+    pub fn after(self, accepted: AcceptedKeys) -> Self {
+        Self { accepted, ..self }
+    }
+
+    /// What this node has accepted of its publisher's keys.
+    pub fn accepted(&self) -> &AcceptedKeys {
+        &self.accepted
     }
 
     /// The same, but for keys that are `revoked`: what a trusted manifest says.
     pub fn without(mut self, revoked: &[String]) -> Self {
-        self.keys.retain(|key| !revoked.iter().any(|line| line == key.line()));
-        self.revoked.extend_from_slice(revoked);
+        self.accepted.revoked.extend(revoked.iter().cloned());
+        self
+    }
+
+    /// The keys that count: those of the configuration that were not revoked, each with the one that has
+    /// taken its place in the end.
+    pub fn keys(&self) -> Vec<PublicKey> {
+        let AcceptedKeys { revoked, next, .. } = &self.accepted;
+        let mut keys = self.keys.clone();
+        let mut at = 0;
+        while let Some(key) = keys.get(at) {
+            let next = next.get(key.line()).and_then(|line| PublicKey::from_line(line).ok());
+            keys.extend(next.filter(|next| !keys.contains(next)));
+            at += 1;
+        }
+        keys.retain(|key| !next.contains_key(key.line()) && !revoked.contains(key.line()));
+        keys
+    }
+
+    /// Whether a manifest by the key `signer` says something new of the keys before it: by the link
+    /// `last`, down to which this node hasn't followed them after `found`, the newest first.
+    pub fn needs_link(&self, signer: &str, last: &Digest, found: &[Link]) -> bool {
+        let is_known =
+            |key: &PublicKey| key.line() == signer || found.iter().any(|link| link.key == *key);
+        self.accepted.last_link.as_ref() != Some(last) && !self.keys().iter().all(is_known)
+    }
+
+    /// The same, after links to the key `signer`, the newest first: a key that was replaced isn't trusted
+    /// any more. `all` is the newest, if no link is left out that this node doesn't know. Links that don't
+    /// begin with a trusted key, and don't lead to one, change nothing.
+    pub fn following(mut self, signer: &str, links: &[Link], all: Option<Digest>) -> Self {
+        let keys = self.keys();
+        let is_revoked = |link: &Link| self.accepted.revoked.contains(link.next.line());
+        let from_trusted = links.iter().position(|link| keys.contains(&link.key));
+        let leads = from_trusted.is_some_and(|at| !links[..=at].iter().any(is_revoked));
+        if leads || keys.iter().any(|key| key.line() == signer) {
+            for Link { key, next, .. } in links {
+                let next = next.line().to_owned();
+                self.accepted.next.entry(key.line().to_owned()).or_insert(next);
+            }
+            self.accepted.last_link = all.or(self.accepted.last_link);
+        }
         self
     }
 
@@ -188,7 +248,7 @@ impl Trust {
                 return Ok(Verdict::Digest(got));
             }
         }
-        self.check(file, bytes, signature, &self.keys)
+        self.check(file, bytes, signature, &self.keys())
     }
 
     /// Checks a plan against its signature. `manifest` is the one that
@@ -207,7 +267,7 @@ impl Trust {
             let publisher = PublicKey::from_line(&manifest.key)?;
             return self.check(file, bytes, signature, &[publisher]);
         }
-        self.check(file, bytes, signature, &self.keys)
+        self.check(file, bytes, signature, &self.keys())
     }
 
     fn check(
@@ -218,7 +278,7 @@ impl Trust {
         keys: &[PublicKey],
     ) -> Result<Verdict, TrustError> {
         let file = file.to_owned();
-        if keys.is_empty() && self.revoked.is_empty() {
+        if keys.is_empty() && self.keys.is_empty() {
             return Err(TrustError::Nothing { file });
         }
         let trusted = || match keys {
@@ -232,22 +292,29 @@ impl Trust {
             return Err(TrustError::Garbled { file });
         };
         let signer = signature.key_id.clone();
-        let (keys, _) = match keys.iter().any(|key| key.id() == signer) {
-            true => (keys.to_vec(), Vec::new()),
-            false => follow(keys, text, &self.revoked),
-        };
         // Two keys may share an id, by chance or by malice: any of them that verifies is enough.
         let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
         if of_that_id.peek().is_none() {
-            let id = |line: &String| PublicKey::from_line(line).map(|key| key.id());
-            if self.revoked.iter().any(|line| id(line).is_ok_and(|id| id == signer)) {
-                return Err(TrustError::Revoked { file, signer });
-            }
-            return Err(TrustError::Stranger { file, signer, trusted: trusted() });
+            return Err(self.refusal(file, signer, trusted()));
         }
         match of_that_id.any(|key| key.verifies(bytes, &signature)) {
             true => Ok(Verdict::Key(signer)),
             false => Err(TrustError::Altered { file, signer }),
+        }
+    }
+}
+
+impl Trust {
+    /// Why what the key with the id `signer` has signed isn't trusted.
+    fn refusal(&self, file: String, signer: String, trusted: String) -> TrustError {
+        let id = |line: &str| PublicKey::from_line(line).map(|key| key.id()).unwrap_or_default();
+        if self.accepted.revoked.iter().any(|line| id(line) == signer) {
+            return TrustError::Revoked { file, signer };
+        }
+        let replaced = self.accepted.next.keys().find(|line| id(line) == signer);
+        match replaced.and_then(|line| self.accepted.last(line)) {
+            Some(next) => TrustError::Replaced { file, signer, next: id(next), trusted },
+            None => TrustError::Stranger { file, signer, trusted },
         }
     }
 }

@@ -43,6 +43,8 @@ enum Known {
     Nothing,
     /// No manifest yet, and nothing waits for one any longer.
     NotAwaited,
+    /// A manifest came that isn't believed, because it is too old. It may be a replay, of before there was TLS.
+    Withheld,
     /// What a manifest says.
     Named(Option<Tls>),
 }
@@ -122,6 +124,22 @@ impl PrivateTransport {
         });
     }
 
+    /// A signed manifest is too old to be believed: unless another one is known, nothing private is sent.
+    pub fn withhold(&self) {
+        self.0.known.send_if_modified(|known| {
+            let is_open = !matches!(known, Known::Named(_) | Known::Withheld);
+            if is_open {
+                *known = Known::Withheld;
+            }
+            is_open
+        });
+    }
+
+    /// Whether nothing private may be sent.
+    pub fn is_withheld(&self) -> bool {
+        *self.0.known.borrow() == Known::Withheld
+    }
+
     /// A fetch asks a server, and has its answer when what this returns is dropped.
     pub fn ask(&self) -> Asking {
         self.0.asked.send_if_modified(|asked| {
@@ -168,7 +186,7 @@ impl PrivateTransport {
     pub fn tls(&self) -> Option<Tls> {
         match &*self.0.known.borrow() {
             Known::Named(tls) => tls.clone(),
-            Known::Nothing | Known::NotAwaited => None,
+            Known::Nothing | Known::NotAwaited | Known::Withheld => None,
         }
     }
 
@@ -276,5 +294,18 @@ mod tests {
         transport.learn(Some(tls()));
         transport.stop_waiting();
         assert_eq!(transport.tls(), Some(tls()));
+    }
+
+    #[tokio::test]
+    async fn what_is_withheld_is_sent_once_a_manifest_is_believed() {
+        let transport = PrivateTransport::default();
+        transport.stop_waiting();
+        transport.withhold();
+        transport.stop_waiting();
+        transport.wait_ready().await;
+        assert!(transport.is_withheld() && !transport.is_named());
+        transport.learn(None);
+        transport.withhold();
+        assert!(!transport.is_withheld());
     }
 }

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::ManifestError;
+use provost_bundle::{ManifestError, PublicKey};
 
 use crate::key::KeyError;
 
@@ -72,6 +72,22 @@ pub enum PublishError {
         /// The file.
         path: PathBuf,
     },
+    /// The key was replaced: nodes refuse what it signs.
+    #[error("publishing with key {key}: key {} has replaced it", next.id())]
+    ReplacedKey {
+        /// The key's id.
+        key: String,
+        /// The key that signs now.
+        next: PublicKey,
+    },
+    /// The key was revoked.
+    #[error("publishing with key {key}: it was revoked")]
+    RevokedKey {
+        /// The key's id.
+        key: String,
+        /// The key that signs now, where it is known.
+        next: Option<PublicKey>,
+    },
     /// What would be published isn't what a node accepts.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -109,6 +125,12 @@ impl PublishError {
                  can write there, remove {0}, and publish from your own files",
                 path.display()
             ),
+            Self::ReplacedKey { next, .. } | Self::RevokedKey { next: Some(next), .. } => {
+                format!("publish with key {}, which nodes know: {}", next.id(), next.line())
+            }
+            Self::RevokedKey { .. } => {
+                "publish with the key that signs now: provostctl key show".to_owned()
+            }
             Self::Manifest(e) => e.hint(),
             Self::Key(e) => e.hint(),
             Self::Disk { path, source, .. } => match source.kind() {

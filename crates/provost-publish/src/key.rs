@@ -6,15 +6,11 @@ use std::path::{Path, PathBuf};
 
 use ct_codecs::{Base64, Decoder};
 use minisign::KeyPair;
-use provost_bundle::PublicKey;
-use provost_bundle::succession::{follow, statement};
+use provost_bundle::{Digest, Link, PublicKey};
 
-use crate::replace::replace;
 use crate::signer::{SignError, Signer};
 
-/// The file beside a key that says which keys came before it.
-const SUCCESSION: &str = "succession";
-/// The most bytes of a public key, and of the statements of those before it.
+/// The most bytes of a public key.
 const MOST: u64 = 1 << 20;
 
 /// The publisher's minisign key.
@@ -23,8 +19,6 @@ pub struct SecretKey {
     signer: Signer,
     public: PublicKey,
     readable_by_others: bool,
-    /// Which keys came before it, by their own signatures: see [`follow`].
-    succession: String,
 }
 
 /// What went wrong with a secret key.
@@ -151,13 +145,7 @@ impl SecretKey {
             path: path.to_owned(),
             what: "it isn't a minisign public key".to_owned(),
         })?;
-        let (signer, succession) = (Signer::Command(command.to_owned()), read_succession(path)?);
-        Ok(Self { signer, public, readable_by_others: false, succession })
-    }
-
-    /// The same key, with the keys before it as they are known beside its file `path` now.
-    pub fn again(&self, path: &Path) -> Result<Self, KeyError> {
-        Ok(Self { succession: read_succession(path)?, ..self.clone() })
+        Ok(Self { signer: Signer::Command(command.to_owned()), public, readable_by_others: false })
     }
 
     /// Reads the secret key at `path`, and asks for its `password` if it has one.
@@ -207,8 +195,7 @@ impl SecretKey {
         })?;
         let public = PublicKey::from_line(&public.to_base64())
             .map_err(|e| KeyError::NotAKey { path: path.to_owned(), what: e.to_string() })?;
-        let succession = read_succession(path)?;
-        Ok(Self { signer: Signer::Key(key), public, readable_by_others, succession })
+        Ok(Self { signer: Signer::Key(key), public, readable_by_others })
     }
 
     /// The public key.
@@ -226,35 +213,21 @@ impl SecretKey {
         self.readable_by_others
     }
 
-    /// Whether `old` or a later key says that this one comes after it.
-    pub fn succeeds(&self, old: &PublicKey) -> bool {
-        // As if behind a signature.
-        let (trusted, _) =
-            follow(std::slice::from_ref(old), &format!("\n\n\n\n{}", self.succession), &[]);
-        trusted.contains(&self.public)
+    /// Says that `next` has taken this key's place, which has taken another one's by the link `before`.
+    pub(crate) fn link_to(
+        &self,
+        next: &PublicKey,
+        before: Option<Digest>,
+    ) -> Result<Link, KeyError> {
+        let failed = |what| KeyError::Crypto { doing: "naming the next key", what };
+        let statement =
+            Link::statement(&self.public, next, before).map_err(|e| failed(e.to_string()))?;
+        let signature = self.sign(statement.as_bytes(), "the next key")?;
+        Link::parse(&format!("{statement}{signature}")).map_err(|flaw| failed(flaw.what))
     }
 
-    /// Says that `next`, whose file is at `path`, comes after this key: writes it beside that file.
-    pub fn name_next(&self, next: &mut Self, path: &Path) -> Result<(), KeyError> {
-        let line = next.public.line();
-        let link = self.sign_alone(statement(line).as_bytes(), "provost: the next key")?;
-        next.succession = format!("{}{line}\n{link}", self.succession);
-        let file = path.with_extension(SUCCESSION);
-        replace(&file, &next.succession).map_err(|e| disk("writing", &file, e))
-    }
-
-    /// Whether a signature's text carries which keys came before this one.
-    pub(crate) fn is_complete(&self, signature: &str) -> bool {
-        signature.ends_with(&self.succession)
-    }
-
-    /// The text of a `.minisig` file for `bytes`, as `minisign -S` writes it, and, after what minisign
-    /// reads, which keys came before this one.
+    /// The text of a `.minisig` file for `bytes`, as `minisign -S` writes it.
     pub fn sign(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
-        Ok(format!("{}{}", self.sign_alone(bytes, trusted_comment)?, self.succession))
-    }
-
-    fn sign_alone(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
         let signed = self.signer.sign(&self.public, bytes, trusted_comment);
         signed.map_err(|e| match e {
             SignError::Crypto(what) => KeyError::Crypto { doing: "signing", what },
@@ -267,15 +240,6 @@ impl SecretKey {
 impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretKey({})", self.public.id())
-    }
-}
-
-/// Which keys came before the one at `path`; none where the file isn't there.
-fn read_succession(path: &Path) -> Result<String, KeyError> {
-    let path = path.with_extension(SUCCESSION);
-    match provost_fs::read_given_text(&path, MOST) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        text => text.map_err(|e| disk("reading", &path, e)),
     }
 }
 

@@ -24,11 +24,12 @@ mod sign_again;
 mod signed;
 mod signer;
 mod stage;
+mod succession;
 mod target;
 mod target_nodes;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 pub use changes::{Changes, FileChange, FileVersion, PlanChange};
@@ -44,11 +45,12 @@ pub use key::{KeyError, SecretKey};
 use pack::PackError;
 use plan_index::PlanMark;
 pub use prepared::{Access, Prepared, prepare};
-use provost_bundle::{Digest, Manifest, Pack, Tls, Validity};
+use provost_bundle::{Digest, Link, Manifest, Pack, Tls, Validity};
 pub use publication::{Channel, Input, Progress, Publication, Published};
 pub use secrets::salt;
 pub use sign_again::sign_again;
 use stage::Stage;
+pub use succession::Succession;
 pub use target::lock_published;
 
 /// After how many plans the progress is told.
@@ -59,6 +61,7 @@ const SHOWN_EACH: usize = 100;
 struct Named {
     refresh_key: Option<String>,
     tls: Option<Tls>,
+    key_link: Option<Digest>,
     revoked: Vec<String>,
 }
 
@@ -66,6 +69,7 @@ impl Named {
     fn is_as_in(&self, manifest: &Manifest) -> bool {
         self.refresh_key == manifest.refresh_key
             && self.tls == manifest.tls
+            && self.key_link == manifest.key_link
             && self.revoked == manifest.revoked
     }
 }
@@ -152,6 +156,8 @@ impl Prepared<'_> {
                 texts.insert(format!("{}{end}", previous::MANIFEST), text);
             }
         }
+        let links = self.links().iter().map(|link| (link.path(), link.text().to_owned()));
+        texts.extend(links);
         texts.insert(plan_index::PLAN_INDEX.to_owned(), plan_index::index_text(&marks)?);
 
         let record = self.record(origin, manifest.generation);
@@ -211,17 +217,33 @@ impl Prepared<'_> {
         self.named().refresh_key
     }
 
+    /// The links by which the key has taken the place of others.
+    pub fn links(&self) -> &[Link] {
+        match self.succession.last_key() == Some(self.publication.key.public()) {
+            true => self.succession.links(),
+            false => &[],
+        }
+    }
+
+    /// The keys that count no more: those that were known, and the one that is revoked now.
+    fn revoked(&self) -> BTreeSet<String> {
+        let revoke = self.publication.revoke.map(|key| key.line().to_owned());
+        self.succession.revoked().iter().cloned().chain(revoke).collect()
+    }
+
+    /// What is known of the publisher's keys, once this is published.
+    pub fn succession(&self) -> Succession {
+        self.succession.clone().without(self.publication.revoke)
+    }
+
     /// What is named now, or was before: then it stays.
     fn named(&self) -> Named {
         let (publication, last) = (self.publication, self.previous.manifest());
         let refresh_key = publication.refresh_key.or_else(|| last?.refresh_key.as_deref());
         let refresh_key = refresh_key.or(publication.daemons_key).map(str::to_owned);
         let tls = self.tls().cloned();
-        let mut revoked = last.map(|last| last.revoked.clone()).unwrap_or_default();
-        revoked.extend(publication.revoke.map(|key| key.line().to_owned()));
-        revoked.sort();
-        revoked.dedup();
-        Named { refresh_key, tls, revoked }
+        let key_link = self.links().last().map(Link::digest);
+        Named { refresh_key, tls, key_link, revoked: self.revoked().into_iter().collect() }
     }
 
     /// The new manifest, as `key` will sign it.
@@ -229,7 +251,7 @@ impl Prepared<'_> {
         &self,
         (kept, new): (Option<Validity>, Validity),
         plans_since: u64,
-        Named { refresh_key, tls, revoked }: Named,
+        Named { refresh_key, tls, key_link, revoked }: Named,
         build_pack: impl FnOnce() -> Result<Pack, PublishError>,
     ) -> Result<Manifest, PublishError> {
         let same = self.base();
@@ -252,6 +274,7 @@ impl Prepared<'_> {
             tls,
             revoked,
             key: self.publication.key.public_line().to_owned(),
+            key_link,
             pack,
             files,
         };

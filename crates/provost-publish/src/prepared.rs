@@ -9,6 +9,7 @@ use crate::generations::Generations;
 use crate::plan_index::PlanMark;
 use crate::previous::Previous;
 use crate::publication::Publication;
+use crate::succession::Succession;
 use crate::target::Target;
 
 /// What is done with the published folder.
@@ -26,6 +27,7 @@ pub struct Prepared<'p> {
     pub(crate) sources: Vec<Source>,
     pub(crate) target: Target,
     pub(crate) previous: Previous,
+    pub(crate) succession: Succession,
     /// The nodes that have a published plan.
     pub(crate) published: BTreeSet<String>,
     pub(crate) generation: OnceCell<u64>,
@@ -45,8 +47,12 @@ pub fn prepare<'p>(
     if publication.channel.is_some() && previous.manifest().is_none() {
         return Err(PublishError::Empty { path: target.path().to_owned() });
     }
+    let known = previous.manifest().map(|manifest| Succession::of(target.path(), manifest));
+    let succession = known.unwrap_or_default().or_further(publication.succession.clone());
+    succession.check(publication.key.public())?;
     let published = previous.published_plans()?;
-    Ok(Prepared { publication, sources, target, previous, published, generation: OnceCell::new() })
+    let generation = OnceCell::new();
+    Ok(Prepared { publication, sources, target, previous, succession, published, generation })
 }
 
 impl Prepared<'_> {

@@ -6,6 +6,7 @@ use provost_bundle::{Policy, PublicKey, Tls};
 
 use crate::generations::{Generations, Used};
 use crate::key::SecretKey;
+use crate::succession::Succession;
 
 /// Plans say what nobody else has to know, and the documents beside them have secrets: only the daemon's
 /// group reads them.
@@ -48,6 +49,8 @@ pub struct Publication<'a> {
     pub groups: &'a BTreeMap<String, String>,
     /// Signs all of it.
     pub key: &'a SecretKey,
+    /// What is known of keys before it, besides what is published.
+    pub succession: &'a Succession,
     /// The folder that a web server serves.
     pub to: &'a Path,
     /// The group that may read the plans, which may have secrets; none leaves them to the group that

@@ -28,13 +28,13 @@ impl Prepared<'_> {
         let least = self.publication.used.least_bundle(self.previous.generation());
         let entries = || self.sources.iter().map(|source| &source.entry);
         let key = self.publication.key.public_line();
-        let revoke = self.publication.revoke;
+        let revoked = self.revoked();
         let is_same = |manifest: &&Manifest| {
             manifest.files.iter().eq(entries())
                 && manifest.generation >= least
                 && manifest.key == key
                 // An older manifest of the same generation could take it back.
-                && revoke.is_none_or(|key| manifest.revoked.iter().any(|line| line == key.line()))
+                && revoked.iter().all(|line| manifest.revoked.contains(line))
         };
         if let Some(channel) = self.publication.channel {
             let last = self.last_of(Some(channel.name))?.generation;

@@ -68,6 +68,9 @@ pub struct Record {
     /// On the end of `fetch`: the plan's generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
+    /// On the end of `fetch`: the ids of the publisher's keys that the node trusts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
     /// On the end of `fetch`: what will run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<String>,
@@ -155,6 +158,7 @@ impl Record {
             limit_ms: None,
             bundle: None,
             plan: None,
+            keys: Vec::new(),
             stages: Vec::new(),
             args: Vec::new(),
             exit_code: None,

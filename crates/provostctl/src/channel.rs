@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use provost_plan::Groups;
 use provost_plan::nodes::fold;
-use provost_publish::{Channels, PublishError, change_channels, channels};
+use provost_publish::{Channels, PublishError, SecretKey, change_channels, channels};
 use provost_steplog::wording;
 
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::NodeList;
 use crate::output;
+use crate::publish::keys;
 use crate::signing::Signing;
 
 /// `provostctl channel`.
@@ -113,14 +114,18 @@ impl Channel {
 impl Place {
     /// The groups of what is published to all nodes, then ClusterShell's.
     fn groups(&self) -> Result<Groups, Failure> {
-        let key = self.signing.key(&self.key)?;
-        let published = provost_publish::groups(&self.to, Some(&key)).map_err(failure)?;
+        let published = provost_publish::groups(&self.to, Some(&self.key()?)).map_err(failure)?;
         Ok(Groups::of_clustershell().with_site(published))
     }
 
     fn change(&self, change: impl FnOnce(&mut Channels)) -> Result<(), Failure> {
+        change_channels(&self.to, &self.key()?, change).map(drop).map_err(failure)
+    }
+
+    fn key(&self) -> Result<SecretKey, Failure> {
         let key = self.signing.key(&self.key)?;
-        change_channels(&self.to, &key, change).map(drop).map_err(failure)
+        keys::check(&self.to, &key)?;
+        Ok(key)
     }
 }
 

@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use provost_api::admins::Generations;
 use provost_bundle::{Manifest, PublicKey};
 use provost_plan::nodes::fold;
-use provost_publish::{Action, SecretKey, history, sign_again};
+use provost_publish::{Action, SecretKey, Succession, history, sign_again};
 use provost_steplog::wording;
 use provost_store::Node;
 
 use crate::address::Admin;
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::key_show::ShowKeys;
 use crate::output;
 use crate::publish::Again;
+use crate::publish::generations::{ask, place};
+use crate::publish::keys::known;
 use crate::signing::Password;
 
 /// `provostctl key`.
@@ -39,6 +43,8 @@ pub(crate) enum KeyCommand {
         #[command(flatten)]
         again: Again,
     },
+    /// Show which key signs, which ones it has replaced, and how many nodes trust each
+    Show(ShowKeys),
     /// Let a key count no more on any node: what all nodes have is published again, and says so
     Revoke {
         /// The public key, a line RW…
@@ -61,6 +67,7 @@ impl KeyCommand {
                 new(out, password.as_deref())
             }
             Self::Revoke { revoked, again } => again.revoke(admin, revoked.clone()),
+            Self::Show(show) => show.run(admin),
             Self::Rotate { next, again } => rotate(admin, next, again),
         }
     }
@@ -80,54 +87,63 @@ fn new(out: &Path, password: Option<&str>) -> Result<(), Failure> {
 /// look.
 fn rotate(admin: &Admin, next_file: &Path, again: &Again) -> Result<(), Failure> {
     let load = |path: &Path| again.signing.key(path);
-    let (old, mut next) = (load(&again.key)?, load(next_file)?);
+    let (old, next) = (load(&again.key)?, load(next_file)?);
     if old.public() == next.public() {
         let hint = "create another key: provostctl key new --out DIR";
         return Err(Failure::new("--key and --next are the same key", hint));
     }
-    if old.succeeds(next.public()) {
+    let manifest = published(&again.to)?;
+    let is_its = |reported: &Generations| place(&reported.www) == place(&again.to);
+    let reported = ask(admin).ok().filter(is_its);
+    let known = known(Succession::published(&again.to), Some(&again.key), reported.as_ref())?;
+    let mut known =
+        known.or_further(Succession::beside(next_file).map_err(|e| Failure::of(&e, e.hint()))?);
+    if known.has_replaced(next.public()) {
         let error = format!("the key of --next came before that of {}", again.key.display());
         return Err(Failure::new(error, "create another key: provostctl key new --out DIR"));
     }
-    let by = || -> Result<String, Failure> {
-        let path = again.to.join("manifest.toml");
-        let hint = || "name the published folder: --to WWW".to_owned();
-        let failed = |e: &dyn std::error::Error| {
-            let error = format!("reading {}: {}", path.display(), wording::error_chain(e));
-            Failure::new(error, hint())
-        };
-        let text = std::fs::read(&path).map_err(|e| failed(&e))?;
-        Ok(Manifest::parse(&text).map_err(|e| failed(&e))?.key)
-    };
-    let signer = by()?;
-    if signer == next.public_line() && !next.succeeds(old.public()) {
+    let follows = known.last_key() == Some(next.public()) && known.has_replaced(old.public());
+    if manifest.key != next.public_line() {
+        if manifest.key != old.public_line() {
+            let error = format!("{} is signed by neither key", again.to.display());
+            return Err(Failure::new(error, "name the key that signs it now: --key FILE"));
+        }
+        if !follows {
+            known.check(old.public()).map_err(|e| Failure::of(&e, e.hint()))?;
+            known = known.with_next(&old, next.public()).map_err(|e| Failure::of(&e, e.hint()))?;
+            if !again.check && !again.diff {
+                known.write_beside(next_file).map_err(|e| Failure::of(&e, e.hint()))?;
+            }
+        }
+        again.rotate(admin, next_file, known)?;
+    } else if !follows {
         let to = again.to.display();
         let error =
             format!("{to} is signed by the key of --next, which doesn't follow that of --key");
         return Err(Failure::new(error, "name the key that signs it now: --key FILE"));
-    }
-    if signer != next.public_line() {
-        if signer != old.public_line() {
-            let error = format!("{} is signed by neither key", again.to.display());
-            return Err(Failure::new(error, "name the key that signs it now: --key FILE"));
-        }
-        if !next.succeeds(old.public()) && !again.check && !again.diff {
-            old.name_next(&mut next, next_file).map_err(|e| Failure::of(&e, e.hint()))?;
-        }
-        again.rotate(admin, next_file)?;
     }
     if again.check || again.diff {
         return Ok(());
     }
     sign_again(&again.to, &old, &next).map_err(|e| Failure::of(&e, e.hint()))?;
     output::note(&format!(
-        "  hint: publish with --key {} from now on; keep {} beside it; give new nodes, images and \
-         kernel command lines the new key: {}",
+        "  hint: publish with --key {} from now on; give new nodes, images and kernel command lines the new \
+         key: {}",
         next_file.display(),
-        next_file.with_extension("succession").display(),
         next.public_line(),
     ));
     output::print(seen(admin, &again.to)?.as_bytes())
+}
+
+/// The manifest in the folder `www`.
+pub(crate) fn published(www: &Path) -> Result<Manifest, Failure> {
+    let path = www.join("manifest.toml");
+    let failed = |e: &dyn std::error::Error| {
+        let error = format!("reading {}: {}", path.display(), wording::error_chain(e));
+        Failure::new(error, "name the published folder: --to WWW")
+    };
+    let text = std::fs::read(&path).map_err(|e| failed(&e))?;
+    Manifest::parse(&text).map_err(|e| failed(&e))
 }
 
 /// Which nodes have fetched what the new key signs, by the generation that it began with.

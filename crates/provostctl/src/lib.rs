@@ -20,6 +20,7 @@ mod gather;
 mod import;
 mod journal;
 mod key;
+mod key_show;
 mod live;
 mod log;
 mod node_list;

@@ -41,7 +41,7 @@ impl Signing {
     pub(crate) fn key(&self, path: &Path) -> Result<SecretKey, Failure> {
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         let key = match (read.get(path), &self.sign_command) {
-            (Some(key), _) => key.again(path),
+            (Some(key), _) => Ok(key.clone()),
             (None, Some(command)) => match SecretKey::of_command(path, command) {
                 // Of two keys that change places one may be a file.
                 Err(KeyError::NotAKey { .. }) => self.password.unlock(path)?,

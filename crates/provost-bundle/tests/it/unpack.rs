@@ -33,6 +33,7 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         tls: None,
         revoked: Vec::new(),
         key: KEY.to_owned(),
+        key_link: None,
         pack: Pack { sha256: Digest::of(b""), size: 1 << 20 },
         files: files.iter().map(entry).collect(),
     }

@@ -1,7 +1,7 @@
 //! One published text with its signature: the manifest, or the plan.
 
 use jiff::Timestamp;
-use provost_bundle::{Trust, Verdict};
+use provost_bundle::{Manifest, Trust, Verdict};
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::answer::{Answer, Directives, MAX_SIGNATURE};
 use super::error::FetchError;
 use super::fresh;
+use super::keys;
 use super::server::Server;
 use super::version::Version;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use provost_http::PrivateTransport;
 
 /// A published text.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -73,23 +73,47 @@ impl Document {
         Failure::new(Cause::Verify, format!("{e}, from {}", self.url), hint)
     }
 
-    /// Takes from this manifest how to reach the management node by TLS, unless it is older than the
-    /// one that is `kept`: what was signed once could be replayed.
-    pub(super) fn learn_transport(
+    /// The trust in this manifest, by which it may say how to reach the management node.
+    pub(super) async fn accept(
         &self,
+        source: &Server<'_>,
         (settings, trust): (&Settings, &Trust),
-        transport: &PrivateTransport,
         kept: Option<&Self>,
+        served_at: Option<Timestamp>,
+    ) -> Result<Trust, FetchError> {
+        let trust = keys::follow(source, trust, &self.text).await?;
+        let learned = self.learn_transport(source, (settings, &trust), kept, served_at).await;
+        learned.map(|()| trust).map_err(FetchError::inconsistent)
+    }
+
+    /// Takes from this manifest, which the server has sent at the time `served_at`, how to reach the
+    /// management node by TLS, unless it has expired or is older than the one that is `kept`: what was
+    /// signed once could be replayed.
+    pub(super) async fn learn_transport(
+        &self,
+        source: &Server<'_>,
+        (settings, trust): (&Settings, &Trust),
+        kept: Option<&Self>,
+        served_at: Option<Timestamp>,
     ) -> Result<(), Failure> {
-        if transport.is_named() && kept.is_some_and(|kept| kept.text == self.text) {
+        let transport = source.client.transport();
+        let is_kept = kept.is_some_and(|kept| kept.text == self.text);
+        if transport.is_named() && is_kept {
             return Ok(());
         }
         self.is_trusted(trust)?;
-        let age = self.age();
-        fresh::is_allowed(settings, age.0)
-            .map_err(|failure| failure.reworded(|text| format!("{text}, from {}", self.url)))?;
-        if !transport.is_named() || kept.is_none_or(|kept| kept.age() < age) {
-            transport.learn(value(&self.text, "tls = ").and_then(|line| line.parse().ok()));
+        let text = &*self.text;
+        let manifest = Manifest::parse(text.as_bytes()).map_err(|e| self.refused(&e, e.hint()))?;
+        // What this node has used last brings back nothing older.
+        if !is_kept {
+            let believed = fresh::is_believed(source, settings, (&manifest, text), served_at).await;
+            if let Err(failure) = believed {
+                transport.withhold();
+                return Err(failure.reworded(|text| format!("{text}, from {}", self.url)));
+            }
+        }
+        if !transport.is_named() || kept.is_none_or(|kept| kept.age() < self.age()) {
+            transport.learn(manifest.tls);
         }
         Ok(())
     }
@@ -117,6 +141,6 @@ pub(super) fn number(text: &str, key: &str) -> Option<u64> {
 }
 
 /// The text after `key` in the first line that begins with it, without quotation marks.
-fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+pub(super) fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"'))
 }

@@ -15,6 +15,7 @@ use super::answer::Directives;
 use super::document::{Document, number};
 use super::enrol;
 use super::error::FetchError;
+use super::keys;
 use super::server::Server;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -26,11 +27,21 @@ pub(crate) struct Documents {
     plan: Document,
 }
 
+/// Documents as they came, and what came with them.
+pub(crate) struct Received {
+    pub(crate) documents: Documents,
+    pub(crate) directives: Directives,
+    /// By which they are verified: with the links to the key that signs them.
+    pub(crate) trust: Trust,
+}
+
 /// Documents that are trusted.
 pub(crate) struct Verified {
     pub(crate) manifest: Manifest,
     pub(crate) plan: Plan,
     pub(crate) verdict: Verdict,
+    /// The trust from now on: without keys that the manifest revokes.
+    pub(crate) trust: Trust,
 }
 
 impl Documents {
@@ -43,16 +54,6 @@ impl Documents {
     /// The texts, by the names under which they are published.
     pub(crate) fn into_texts(self) -> [(&'static str, String); 2] {
         [(published::MANIFEST, self.manifest.text), ("plan.toml", self.plan.text)]
-    }
-
-    /// What is trusted after these were used: what the settings say, without keys that were replaced
-    /// or revoked.
-    pub(crate) fn trust_after(kept: Option<&Self>, settings: &Settings) -> Trust {
-        let signature = kept.and_then(|kept| kept.manifest.signature.as_deref());
-        // What can't be read revokes nothing, and isn't used.
-        let manifest = kept.and_then(|kept| Manifest::parse(kept.manifest.text.as_bytes()).ok());
-        let revoked = manifest.map(|manifest| manifest.revoked).unwrap_or_default();
-        settings.trust.clone().after(signature.unwrap_or_default()).without(&revoked)
     }
 
     /// The text of the manifest.
@@ -72,14 +73,14 @@ impl Documents {
         settings: &Settings,
         trust: &Trust,
         kept: Option<&Self>,
-    ) -> Result<(Self, Directives), FetchError> {
+    ) -> Result<Received, FetchError> {
         let (transport, path) = (source.client.transport(), plan_path(settings));
         let signed = !settings.trust.is_unsigned();
         let manifest = async |kept| {
             let limits = (Manifest::MAX_BYTES, signed);
-            Document::fetch(source, published::MANIFEST, limits, kept)
-                .await
-                .map(|(manifest, _)| manifest)
+            let (manifest, Directives { time, .. }) =
+                Document::fetch(source, published::MANIFEST, limits, kept).await?;
+            Ok::<_, FetchError>((manifest, time))
         };
         let kept_plan = kept.map(|kept| &kept.plan);
         let plan =
@@ -88,74 +89,34 @@ impl Documents {
         if transport.is_named() && !enrol::is_needed(source, settings) {
             let asked = transport.tls();
             let early = async { Ok(plan().await) };
-            let (manifest, early) = source.both(manifest(kept), early).await?;
+            let ((manifest, time), early) = source.both(manifest(kept), early).await?;
+            let trust = keys::follow(source, trust, &manifest.text).await?;
             // What isn't trusted is refused when all is there.
-            let _ = manifest.learn_transport((settings, trust), transport, kept);
+            let _ = manifest.learn_transport(source, (settings, &trust), kept, time).await;
             let first = if transport.tls() == asked { Some(early) } else { None };
             let (plan, directives) = private(source, settings, first, plan).await?;
-            return Ok((Self { manifest, plan }, directives));
+            return Ok(Received { documents: Self { manifest, plan }, directives, trust });
         }
-        let mut first = manifest(kept).await?;
-        if let Err(failure) = first.learn_transport((settings, trust), transport, kept) {
+        let (mut first, time) = manifest(kept).await?;
+        let mut accepted = first.accept(source, (settings, trust), kept, time).await;
+        if let Err(error) = accepted {
+            if error.may_retry() {
+                return Err(error);
+            }
             // It may have met its signature's next generation, in a cache too: by its own path none can.
             let own = number(&first.text, "generation = ").unwrap_or_default();
             let path = format!("manifests/{own}.toml");
             let limits = (Manifest::MAX_BYTES, signed);
-            let again = match Document::fetch(source, &path, limits, None).await {
-                Ok((again, _)) => again,
+            let (again, time) = match Document::fetch(source, &path, limits, None).await {
+                Ok((again, Directives { time, .. })) => (again, time),
                 Err(_) => manifest(None).await?,
             };
-            let is_good = again.learn_transport((settings, trust), transport, kept).is_ok();
-            first = Some(again).filter(|_| is_good).ok_or(FetchError::inconsistent(failure))?;
+            accepted = again.accept(source, (settings, trust), kept, time).await.map_err(|_| error);
+            first = again;
         }
+        let trust = accepted?;
         let (plan, directives) = private(source, settings, None, plan).await?;
-        Ok((Self { manifest: first, plan }, directives))
-    }
-
-    /// These with this node's own manifest, if that is newer than the one for all nodes: a channel's
-    /// nodes get it first, and a cache may have an older one for all.
-    pub(crate) async fn of_channel(
-        &self,
-        source: &Server<'_>,
-        (settings, trust): (&Settings, &Trust),
-        kept: Option<&Self>,
-        directives: &Directives,
-    ) -> Result<Option<Self>, FetchError> {
-        match number(&self.manifest.text, "generation = ") < self.own(directives) {
-            true => self.with_own(source, (settings, trust), kept, directives).await,
-            false => Ok(None),
-        }
-    }
-
-    /// The generation of this node's manifest: the one that the plan names, or a newer one that the
-    /// management node does. Neither is verified yet, and says only which file to ask for.
-    fn own(&self, directives: &Directives) -> Option<u64> {
-        number(&self.plan.text, "manifest = ").max(directives.bundle)
-    }
-
-    /// These with this node's own manifest, by the path that no other generation has.
-    pub(crate) async fn with_own(
-        &self,
-        source: &Server<'_>,
-        (settings, trust): (&Settings, &Trust),
-        kept: Option<&Self>,
-        directives: &Directives,
-    ) -> Result<Option<Self>, FetchError> {
-        let Some(own) = self.own(directives) else { return Ok(None) };
-        let path = format!("manifests/{own}.toml");
-        let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
-        let kept = kept.map(|kept| &kept.manifest);
-        match Document::fetch(source, &path, limits, kept).await {
-            Ok((manifest, _)) => {
-                // What isn't trusted is refused when all is there.
-                let _ =
-                    manifest.learn_transport((settings, trust), source.client.transport(), kept);
-                Ok(Some(Self { manifest, plan: self.plan.clone() }))
-            }
-            // No channel has it, and the bundle for all is an older one.
-            Err(e) if e.is_inconsistent() => Ok(None),
-            Err(e) => Err(e),
-        }
+        Ok(Received { documents: Self { manifest: first, plan }, directives, trust })
     }
 
     /// Checks that they are the publisher's, and this node's.
@@ -167,10 +128,9 @@ impl Documents {
         let text = self.manifest.text.as_bytes();
         let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
         // As it counts from now on: the manifest may be by a key that one of the revoked has named.
-        let signature = self.manifest.signature.as_deref().unwrap_or_default();
-        let after = trust.clone().after(signature).without(&manifest.revoked);
+        let trust = trust.clone().without(&manifest.revoked);
         let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
-        after
+        trust
             .check_plan(&path, text, signature, &manifest)
             .map_err(|e| refused(&self.plan, &e, e.hint()))?;
         let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
@@ -179,7 +139,54 @@ impl Documents {
             let hint = "publish again: the file may have been swapped";
             return Err(refused(&self.plan, &why, hint.to_owned()));
         }
-        Ok(Verified { manifest, plan, verdict })
+        Ok(Verified { manifest, plan, verdict, trust })
+    }
+}
+
+impl Received {
+    /// These with this node's own manifest, if that is newer than the one for all nodes: a channel's
+    /// nodes get it first, and a cache may have an older one for all.
+    pub(crate) async fn of_channel(
+        &self,
+        source: &Server<'_>,
+        settings: &Settings,
+        kept: Option<&Documents>,
+    ) -> Result<Option<(Documents, Trust)>, FetchError> {
+        match number(&self.documents.manifest.text, "generation = ") < self.own() {
+            true => self.with_own(source, settings, kept).await,
+            false => Ok(None),
+        }
+    }
+
+    /// The generation of this node's manifest: the one that the plan names, or a newer one that the
+    /// management node does. Neither is verified yet, and says only which file to ask for.
+    fn own(&self) -> Option<u64> {
+        number(&self.documents.plan.text, "manifest = ").max(self.directives.bundle)
+    }
+
+    /// These with this node's own manifest, by the path that no other generation has.
+    pub(crate) async fn with_own(
+        &self,
+        source: &Server<'_>,
+        settings: &Settings,
+        kept: Option<&Documents>,
+    ) -> Result<Option<(Documents, Trust)>, FetchError> {
+        let Some(own) = self.own() else { return Ok(None) };
+        let path = format!("manifests/{own}.toml");
+        let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
+        let kept = kept.map(|kept| &kept.manifest);
+        match Document::fetch(source, &path, limits, kept).await {
+            Ok((manifest, Directives { time, .. })) => {
+                let trust = keys::follow(source, &self.trust, &manifest.text).await?;
+                // What isn't trusted is refused when all is there.
+                let _ = manifest.learn_transport(source, (settings, &trust), kept, time).await;
+                let plan = self.documents.plan.clone();
+                Ok(Some((Documents { manifest, plan }, trust)))
+            }
+            // No channel has it, and the bundle for all is an older one.
+            Err(e) if e.is_inconsistent() => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 }
 

@@ -12,9 +12,10 @@ use reqwest::{Response, StatusCode};
 
 use super::answer::Directives;
 use super::bundles::Bundles;
-use super::documents::{Documents, Verified};
+use super::documents::{Documents, Received, Verified};
 use super::error::{FetchError, NotFetched};
 use super::fresh;
+use super::keys;
 use super::other_servers;
 use super::other_servers::Busy;
 use super::retry::Unserved;
@@ -33,7 +34,7 @@ const AT_ONCE: usize = 4;
 /// One fetch of what was published, and what is on this node's disk already.
 pub(crate) struct Fetch<'a> {
     pub(crate) settings: &'a Settings,
-    /// That of the settings, without keys that were replaced.
+    /// That of the settings, without keys that were replaced or revoked.
     trust: Trust,
     pub(crate) bundles: Bundles,
     pub(crate) kept: Option<Documents>,
@@ -43,8 +44,7 @@ pub(crate) struct Fetch<'a> {
 
 /// The answers to the first requests to a server.
 pub(crate) struct FirstAnswers {
-    documents: Documents,
-    directives: Directives,
+    received: Received,
     /// The newest pack, not read yet.
     pack: Option<Response>,
 }
@@ -59,16 +59,15 @@ pub(crate) struct LastGood {
 impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
         let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
-        let trust = Documents::trust_after(kept.as_ref(), settings);
+        let trust = keys::trust(settings, state)?;
         Ok(Self { settings, trust, bundles, kept, state, busy: Busy::default() })
     }
 
     /// Sends the first requests: for the documents, and for the newest pack.
     pub(crate) async fn ask_first(&self, source: &Server<'_>) -> Result<FirstAnswers, FetchError> {
         let documents = Documents::fetch(source, self.settings, &self.trust, self.kept.as_ref());
-        let ((documents, directives), pack) =
-            tokio::try_join!(documents, self.newest_pack(source))?;
-        Ok(FirstAnswers { documents, directives, pack })
+        let (received, pack) = tokio::try_join!(documents, self.newest_pack(source))?;
+        Ok(FirstAnswers { received, pack })
     }
 
     /// Fetches all of it from one server. Its `first` answers may be on their way already.
@@ -95,26 +94,22 @@ impl<'a> Fetch<'a> {
                 self.busy.note(source.base, wait);
             }
         });
-        let FirstAnswers { documents, directives, pack } = first?;
-        let error = match self.take(&source, &documents, &directives, pack).await {
-            Ok(verified) => return Ok((verified, directives)),
+        let FirstAnswers { received, pack } = first?;
+        let error = match self.take(&source, &received, pack).await {
+            Ok(verified) => return Ok((verified, received.directives)),
             Err(error) if error.is_inconsistent() => error,
             Err(error) => return Err(error),
         };
         // The requests may have met two generations, or what is kept here is damaged: fetch the
         // documents again, without what is kept.
-        let (again, directives) =
-            Documents::fetch(&source, self.settings, &self.trust, None).await?;
-        let again = match again == documents {
+        let mut again = Documents::fetch(&source, self.settings, &self.trust, None).await?;
+        if again.documents == received.documents {
             // A cache may have the manifest of one generation and the signature of another.
-            true => {
-                let trust = (self.settings, &self.trust);
-                again.with_own(&source, trust, None, &directives).await?.ok_or(error)?
-            }
-            false => again,
-        };
-        let verified = self.take(&source, &again, &directives, None).await?;
-        Ok((verified, directives))
+            let own = again.with_own(&source, self.settings, None).await?;
+            (again.documents, again.trust) = own.ok_or(error)?;
+        }
+        let verified = self.take(&source, &again, None).await?;
+        Ok((verified, again.directives))
     }
 
     /// Requests the newest pack while the documents are on their way, where nothing is there yet:
@@ -131,26 +126,26 @@ impl<'a> Fetch<'a> {
             .ok())
     }
 
-    /// Verifies `documents`, puts the files that they name in their places, and keeps them.
+    /// Verifies what was `received`, puts the files that they name in their places, and keeps them.
     async fn take(
         &self,
         source: &Server<'_>,
-        documents: &Documents,
-        directives: &Directives,
+        received: &Received,
         pack: Option<Response>,
     ) -> Result<Verified, FetchError> {
-        let (trust, kept) = ((self.settings, &self.trust), self.kept.as_ref());
-        let of_channel = documents.of_channel(source, trust, kept, directives).await?;
-        let documents = of_channel.as_ref().unwrap_or(documents);
+        let Received { documents, directives, trust } = received;
+        let of_channel = received.of_channel(source, self.settings, self.kept.as_ref()).await?;
+        let (documents, trust) =
+            of_channel.as_ref().map_or((documents, trust), |(documents, trust)| (documents, trust));
         // That is the pack of the bundle for all nodes.
         let pack = pack.filter(|_| of_channel.is_none());
         let mut verified =
-            documents.verify(self.settings, &self.trust).map_err(FetchError::inconsistent)?;
-        let Verified { manifest, plan, .. } = &mut verified;
+            documents.verify(self.settings, trust).map_err(FetchError::inconsistent)?;
+        let Verified { manifest, plan, trust, .. } = &mut verified;
         let from = source.base.as_str();
         // Each server may have another one, and a node without a memory couldn't tell which is older.
         let newest = match self.bundles.remembers_none() {
-            true => other_servers::newest(self.settings, source, &self.busy).await,
+            true => other_servers::newest(self.settings, trust, source, &self.busy).await,
             false => 0,
         };
         let seen = self.bundles.check_generations(from, newest, manifest, plan)?;
@@ -167,6 +162,7 @@ impl<'a> Fetch<'a> {
         checked.map_err(|failure| FetchError::give_up(at(failure)))?;
         secrets::add(source, plan).await?;
         self.files(source, manifest, pack).await?;
+        self.bundles.remember_keys(&self.trust, trust).map_err(FetchError::abort)?;
         self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
         if self.kept.as_ref() != Some(documents) {
             let kept = documents.keep(self.state);

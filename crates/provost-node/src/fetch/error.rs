@@ -100,6 +100,11 @@ impl FetchError {
         Self { failure, ..self }
     }
 
+    /// The same, in other words.
+    pub(super) fn reworded(self, change: impl FnOnce(String) -> String) -> Self {
+        Self { failure: self.failure.reworded(change), ..self }
+    }
+
     /// Which of many errors to show: the highest. A bad signature says more than a bad answer, and
     /// that more than none; what is wrong on this node comes first.
     pub(crate) fn rank(&self) -> u8 {

@@ -1,5 +1,5 @@
-//! Whether what a server offers isn't older than what this node may run: it must fit together, and
-//! must not have expired.
+//! Whether what a server offers isn't older than what this node may run or believe: it must fit together,
+//! and must not have expired.
 
 use jiff::Timestamp;
 use provost_bundle::{Manifest, Refresh, Validity};
@@ -29,7 +29,7 @@ pub fn belongs(settings: &Settings, manifest: &Manifest, plan: &Plan) -> Result<
 }
 
 /// Refuses a bundle of a generation that is older than the admin allows.
-pub(super) fn is_allowed(settings: &Settings, got: u64) -> Result<(), Failure> {
+fn is_allowed(settings: &Settings, got: u64) -> Result<(), Failure> {
     let least = settings.least_generation;
     if got >= least {
         return Ok(());
@@ -53,28 +53,55 @@ pub fn check(
     if settings.trust.is_unsigned() {
         return Ok(());
     }
-    let now = Timestamp::now();
     for (what, validity) in [("bundle", manifest.validity()), ("plan", plan.validity())] {
-        let message = match validity {
-            Some(_) if refreshed.is_some_and(|longer| !longer.has_expired(now, served_at)) => {
-                continue;
-            }
-            Some(validity) if !validity.has_expired(now, served_at) => continue,
-            Some(Validity { made, expires }) => format!(
-                "the {what} was signed at {made} and has expired at {expires}; this node's clock \
-                 shows {}",
-                provost_record::now()
-            ),
-            None => format!("the {what} doesn't say until when it may be used"),
-        };
-        let hint = "sign it again, as is due every 30 days: provostctl publish … --refresh; or set \
-                    this node's clock, if that is wrong";
+        let Err(failure) = is_valid(what, validity, served_at, refreshed) else { continue };
         if !is_remembered {
-            return Err(Failure::new(Cause::Verify, message, hint));
+            return Err(failure);
         }
-        tracing::warn!(hint, "warning: {message}");
+        tracing::warn!(hint = failure.hint, "warning: {}", failure.text());
     }
     Ok(())
+}
+
+/// Refuses what has expired, unless it was `refreshed`.
+fn is_valid(
+    what: &str,
+    validity: Option<Validity>,
+    served_at: Option<Timestamp>,
+    refreshed: Option<Validity>,
+) -> Result<(), Failure> {
+    let is_over = |validity: Validity| validity.has_expired(Timestamp::now(), served_at);
+    let message = match validity {
+        Some(validity) if !is_over(refreshed.unwrap_or(validity)) => return Ok(()),
+        Some(Validity { made, expires }) => format!(
+            "the {what} was signed at {made} and has expired at {expires}; this node's clock \
+             shows {}",
+            provost_record::now()
+        ),
+        None => format!("the {what} doesn't say until when it may be used"),
+    };
+    let hint = "sign it again, as is due every 30 days: provostctl publish … --refresh; or set \
+                this node's clock, if that is wrong";
+    Err(Failure::new(Cause::Verify, message, hint))
+}
+
+/// Refuses a manifest, `text`, in which nothing is to be believed, not even how to reach the management
+/// node: what was signed once can be replayed.
+pub async fn is_believed(
+    server: &Server<'_>,
+    settings: &Settings,
+    (manifest, text): (&Manifest, &str),
+    served_at: Option<Timestamp>,
+) -> Result<(), Failure> {
+    is_allowed(settings, manifest.generation)?;
+    if settings.trust.is_unsigned() {
+        return Ok(());
+    }
+    let check = |refreshed| is_valid("bundle", manifest.validity(), served_at, refreshed);
+    match check(None) {
+        Ok(()) => Ok(()),
+        Err(_) => check(refreshed(server, manifest, text).await),
+    }
 }
 
 /// For how long the server says that this bundle may be used, which the publisher has allowed it to.

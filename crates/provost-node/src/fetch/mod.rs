@@ -10,6 +10,7 @@ pub mod error;
 pub mod folder;
 pub mod fresh;
 pub mod generations;
+pub mod keys;
 /// What is mounted on this node.
 pub mod mounts;
 mod other_servers;
@@ -28,9 +29,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use documents::Documents;
-use provost_bundle::Trust;
 
-use crate::settings::Settings;
 pub use error::{FetchError, NotFetched};
 pub use server::{Server, broken};
 pub use source::{Connection, Fetched, Source};
@@ -38,11 +37,6 @@ pub use source::{Connection, Fetched, Source};
 /// The manifest and the plan as they were fetched last, by name. Nobody has looked at them since.
 pub fn kept_texts(state: &Path) -> Vec<(&'static str, String)> {
     Documents::kept(state).into_iter().flat_map(Documents::into_texts).collect()
-}
-
-/// What is trusted: what the settings say, but for keys that what was used last has replaced.
-pub fn trust(settings: &Settings, state: &Path) -> Trust {
-    Documents::trust_after(Documents::kept(state).as_ref(), settings)
 }
 
 /// Renews this node's identity where a server says that it is time. A later call may succeed where this
@@ -53,7 +47,7 @@ pub async fn renew_identity(connection: &Connection) {
         return;
     }
     let kept = Documents::kept(&paths.state);
-    let trust = Documents::trust_after(kept.as_ref(), settings);
+    let Ok(trust) = keys::trust(settings, &paths.state) else { return };
     for server in &settings.servers {
         let server = Server::published(settings, client, server, run);
         // The answer to the request for the plan says it.

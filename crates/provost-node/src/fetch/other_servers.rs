@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use provost_bundle::Manifest;
+use provost_bundle::{Manifest, Trust};
 use reqwest::Url;
 use tokio::time::{Instant, timeout};
 
@@ -19,20 +19,25 @@ const OFFER: Duration = Duration::from_secs(1);
 
 /// The newest generation that a server besides `source` offers and a trusted key has signed, of those
 /// that answer soon and aren't `busy`.
-pub(super) async fn newest(settings: &Settings, source: &Server<'_>, busy: &Busy) -> u64 {
+pub(super) async fn newest(
+    settings: &Settings,
+    trust: &Trust,
+    source: &Server<'_>,
+    busy: &Busy,
+) -> u64 {
     let others = settings.servers.iter().filter(|base| *base != source.base && !busy.is_busy(base));
     let offers = others.map(|base| {
         let server = Server::published(settings, source.client, base, source.run);
-        async move { timeout(OFFER, offered(settings, &server)).await.ok().flatten() }
+        async move { timeout(OFFER, offered(trust, &server)).await.ok().flatten() }
     });
     join_all(offers).await.into_iter().flatten().max().unwrap_or_default()
 }
 
-async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
-    let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
+async fn offered(trust: &Trust, server: &Server<'_>) -> Option<u64> {
+    let limits = (Manifest::MAX_BYTES, !trust.is_unsigned());
     let (manifest, _) =
         Document::fetch(server, provost_api::published::MANIFEST, limits, None).await.ok()?;
-    manifest.is_trusted(&settings.trust).ok()?;
+    manifest.is_trusted(trust).ok()?;
     Some(manifest.generation())
 }
 

@@ -92,7 +92,7 @@ impl Published {
                 (verified, Directives::default(), None, passed_over, offline)
             }
         };
-        let Verified { manifest, mut plan, verdict } = verified;
+        let Verified { manifest, mut plan, verdict, .. } = verified;
         if verdict == Verdict::Unsigned {
             tracing::warn!("{UNSIGNED}");
         }

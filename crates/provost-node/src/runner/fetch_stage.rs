@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use provost_bundle::PublicKey;
 use provost_exec::{Orders, Supervisor};
 use provost_record::{Cause, JournalError, Outcome, Phase, Record};
 use provost_steplog::wording;
@@ -15,6 +16,7 @@ use super::schedule::{ScheduledStep, names, schedule};
 use crate::failure::Failure;
 use crate::fetch::age;
 use crate::fetch::generations::seen;
+use crate::fetch::keys;
 use crate::fetch::retry::StillTrying;
 use crate::fetch::{Fetched, NotFetched, Source};
 use crate::observe::logging;
@@ -63,6 +65,9 @@ impl FetchStage<'_> {
         }
         let mut end = end_record(self.journal);
         end.duration_ms = Some(milliseconds(began.elapsed()));
+        let trust = keys::trust(&self.run.settings, &self.run.paths.state);
+        end.keys = trust
+            .map_or_else(|_| Vec::new(), |trust| trust.keys().iter().map(PublicKey::id).collect());
         match result {
             Ok((fetched, steps)) => {
                 let secrets = secrets(&self.run.settings, Some(&fetched.plan));

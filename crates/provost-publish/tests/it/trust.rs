@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use provost_bundle::{Digest, Manifest, Pack, Trust, TrustError, Verdict};
-use provost_publish::SecretKey;
+use provost_bundle::{Digest, Link, Manifest, Pack, PublicKey, Trust, TrustError, Verdict};
+use provost_publish::{SecretKey, Succession};
 use provost_tests::{missing, skip_if};
 use tempfile::TempDir;
 
@@ -33,6 +33,7 @@ fn manifest(key: &SecretKey) -> Manifest {
         tls: None,
         revoked: Vec::new(),
         key: key.public_line().to_owned(),
+        key_link: None,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: Vec::new(),
     }
@@ -126,6 +127,42 @@ fn a_pinned_manifest_vouches_for_its_publishers_plans() {
     };
     assert_eq!(check(&ours), Ok(Verdict::Key(ours.public().id())));
     assert!(check(&theirs).unwrap_err().to_string().contains("plans/cn001.toml"));
+}
+
+#[test]
+fn links_count_from_a_trusted_key_on_and_the_first_one_of_a_key_stays() {
+    let keys: Vec<(TempDir, SecretKey)> = (0..4).map(|_| new_key()).collect();
+    let [a, b, c, thief] = [0, 1, 2, 3].map(|n| &keys[n].1);
+    let by = |known: &Succession, key: &SecretKey, next: &SecretKey| {
+        known.clone().with_next(key, next.public()).unwrap()
+    };
+    let known = by(&by(&Succession::default(), a, b), b, c);
+    let read = Succession::parse(&known.to_toml().unwrap()).unwrap();
+    assert_eq!(read, known);
+    let after = |trust: Trust, known: &Succession| -> Vec<PublicKey> {
+        let links: Vec<Link> = known.links().iter().rev().cloned().collect();
+        let signer = links[0].next.line().to_owned();
+        trust.following(&signer, &links, known.last_link()).keys()
+    };
+    for told in [&[a][..], &[b], &[c], &[a, c], &[a, b, c]] {
+        assert_eq!(after(trust(told), &known), [c.public().clone()]);
+    }
+    assert_eq!(after(trust(&[thief]), &known), [thief.public().clone()]);
+    let revoked = trust(&[a]).without(&[b.public_line().to_owned()]);
+    assert_eq!(after(revoked, &known), [a.public().clone()], "b names no other key any more");
+    // Who steals the first key names another one, too late for who knows the second.
+    let other = by(&Succession::default(), a, thief);
+    let links: Vec<Link> = known.links().iter().rev().cloned().collect();
+    let told = trust(&[a]).following(c.public_line(), &links, known.last_link());
+    assert_eq!(after(told, &other), [c.public().clone()]);
+    assert_eq!(known.clone().or_further(other.clone()), known);
+    assert_eq!(Succession::default().or_further(known.clone()), known);
+
+    let forged = known.to_toml().unwrap().replace(c.public_line(), thief.public_line());
+    assert!(Succession::parse(&forged).unwrap_err().contains("it isn't signed by key"));
+    let mixed = [known.links()[0].text(), other.links()[0].text()];
+    let mixed = format!("links = {mixed:?}\n");
+    assert!(Succession::parse(&mixed).unwrap_err().contains("doesn't follow"));
 }
 
 #[test]

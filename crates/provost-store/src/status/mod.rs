@@ -112,6 +112,9 @@ impl NodeState {
         let service = Service::from(&*record.service);
         self.seen.bundle = self.seen.bundle.max(record.bundle.unwrap_or_default());
         self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
+        if !record.keys.is_empty() {
+            self.seen.keys.clone_from(&record.keys);
+        }
         if let Service::Other(_) = service {
             // What a newer program means by it isn't known.
             return None;
@@ -200,8 +203,8 @@ impl NodeState {
     }
 
     /// The newest generations that it has fetched.
-    pub fn seen(&self) -> ReportedGenerations {
-        self.seen
+    pub fn seen(&self) -> &ReportedGenerations {
+        &self.seen
     }
 
     /// Whether the node has ever reported with its token.

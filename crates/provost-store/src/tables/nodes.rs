@@ -35,7 +35,8 @@ impl<B: Backend> NodeStates for B {
 
     fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
         self.query((), |db, ()| {
-            let seen = |row| state_of(row).map(|state| (state.name().to_owned(), state.seen()));
+            let seen =
+                |row| state_of(row).map(|state| (state.name().to_owned(), state.seen().clone()));
             Box::pin(db.all("SELECT state FROM node ORDER BY name", [], seen))
         })
     }

@@ -191,6 +191,7 @@ fn manifest(stored: StoredFetch) -> Manifest {
         revoked: Vec::new(),
         created: provost_record::now(),
         key: String::new(),
+        key_link: None,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: stored.scripts.into_iter().map(|script| script.entry).collect(),
     }

@@ -121,8 +121,8 @@ impl Backup {
         );
         if let Some(key) = &head.key {
             output::note(&format!(
-                "note: the key that signs isn't in it: keep provost.key and provost.published.toml of {key} \
-                 elsewhere"
+                "note: the key that signs isn't in it: keep provost.key, provost.published.toml and \
+                 provost.succession of {key} elsewhere"
             ));
         }
         Ok(())

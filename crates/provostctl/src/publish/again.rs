@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::{Manifest, PublicKey};
-use provost_publish::{Action, Record, history};
+use provost_publish::{Action, Record, Succession, history};
 
 use super::Publish;
+use super::keys;
 use super::sign::print_problems;
 use crate::address::Admin;
 use crate::failure::Failure;
@@ -89,14 +90,22 @@ impl Again {
         self.publish(admin, record, Action::Rollback)
     }
 
-    /// `provostctl key rotate`: what all nodes have, signed by the key in the file `next`.
-    pub(crate) fn rotate(&self, admin: &Admin, next: &Path) -> Result<(), Failure> {
-        self.publish_as(admin, &self.of_all()?, Action::Rotate, (next, None))
+    /// `provostctl key rotate`: what all nodes have, signed by the key in the file `next`, to which the
+    /// `succession` leads.
+    pub(crate) fn rotate(
+        &self,
+        admin: &Admin,
+        next: &Path,
+        succession: Succession,
+    ) -> Result<(), Failure> {
+        let publish = |publish| Publish { key: Some(next.to_owned()), succession, ..publish };
+        self.publish_as(admin, &self.of_all()?, Action::Rotate, publish)
     }
 
     /// `provostctl key revoke`: what all nodes have, and that this key counts no more.
     pub(crate) fn revoke(&self, admin: &Admin, key: PublicKey) -> Result<(), Failure> {
-        self.publish_as(admin, &self.of_all()?, Action::Revoke, (&self.key, Some(key)))
+        let publish = |publish| Publish { revoke: Some(key), ..publish };
+        self.publish_as(admin, &self.of_all()?, Action::Revoke, publish)
     }
 
     /// What all nodes have, and none has something newer.
@@ -125,19 +134,19 @@ impl Again {
     }
 
     fn publish(&self, admin: &Admin, record: &Record, action: Action) -> Result<(), Failure> {
-        self.publish_as(admin, record, action, (&self.key, None))
+        self.publish_as(admin, record, action, |publish| publish)
     }
 
-    /// Publishes a record's files and `site.toml` as if they were an admin's who has the key in the
-    /// file `by`.
+    /// Publishes a record's files and `site.toml` as if they were an admin's, as `changed`.
     fn publish_as(
         &self,
         admin: &Admin,
         record: &Record,
         action: Action,
-        (by, revoke): (&Path, Option<PublicKey>),
+        changed: impl FnOnce(Publish) -> Publish,
     ) -> Result<(), Failure> {
         let key = self.signing.key(&self.key)?;
+        keys::check(&self.to, &key)?;
         let folder = tempfile::tempdir().map_err(|e| disk(&e))?;
         let (scripts, site) = (folder.path().join("scripts"), folder.path().join("site.toml"));
         make(&scripts)?;
@@ -146,7 +155,7 @@ impl Again {
         let publish = Publish {
             site,
             scripts,
-            key: Some(by.to_owned()),
+            key: Some(self.key.clone()),
             signing: self.signing.clone(),
             to: Some(self.to.clone()),
             to_channel: None,
@@ -164,10 +173,11 @@ impl Again {
             no_lint: true,
             format: Format::default(),
             action,
-            revoke,
+            revoke: None,
+            succession: Succession::default(),
             used_groups: Some(record.groups.clone()),
         };
-        publish.run(admin)
+        changed(publish).run(admin)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which generations were used before, as far as the key's folder and the daemon know: the published
+//! What was used before, generations and keys, as far as the key's folder and the daemon know: the published
 //! folder may be lost, or restored from a backup.
 
 use std::collections::BTreeMap;
@@ -78,32 +78,45 @@ impl Ledger {
 }
 
 /// All that is known of generations that were used for `www`, above which none is below `above`.
-pub(super) fn used(ledger: &Ledger, www: &Path, daemon: Option<&Reported>, above: u64) -> Used {
+pub(super) fn used(ledger: &Ledger, www: &Path, reported: Option<&Reported>, above: u64) -> Used {
     let (bundle, plans) =
-        daemon.map_or_else(Default::default, |known| (known.bundle, known.plans.clone()));
+        reported.map_or_else(Default::default, |known| (known.bundle, known.plans.clone()));
     Used { published: ledger.of(www), bundle, plans, above }
 }
 
-/// What the daemon says that serves `www`, if there is one.
-pub(super) fn daemon(admin: &Admin, www: &Path) -> Option<Reported> {
-    // It may serve another site's folder.
-    reported(admin).filter(|reported| place(&reported.www) == www)
+/// What nodes have reported of what is published in `www`, as the daemon says. Where none can be asked, a
+/// note says so, unless nothing is published yet.
+pub(super) fn reported(admin: &Admin, www: &Path) -> Option<Reported> {
+    match ask(admin) {
+        // The daemon may serve another site's folder.
+        Ok(reported) => Some(reported).filter(|reported| place(&reported.www) == www),
+        Err(why) => {
+            if www.join(provost_api::published::MANIFEST).exists() {
+                output::note(&format!(
+                    "note: provostd wasn't asked what nodes have seen, and which keys they trust: {why}"
+                ));
+            }
+            None
+        }
+    }
 }
 
-fn reported(admin: &Admin) -> Option<Reported> {
+/// What the daemon says, or why it can't be asked.
+pub(crate) fn ask(admin: &Admin) -> Result<Reported, String> {
     if let Address::Unix(path) = &admin.at
         && !path.exists()
     {
-        return None;
+        return Err(format!("there is no {}", path.display()));
     }
-    let client = Client::new(admin).ok()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let client = Client::new(admin).map_err(|failure| failure.error)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let asked = async { tokio::time::timeout(DAEMON, client.get(GENERATIONS)).await };
-    runtime.block_on(asked).ok()?.ok()
+    let answer = runtime.map_err(|e| e.to_string())?.block_on(asked);
+    answer.map_err(|_| "no answer in time".to_owned())?.map_err(|failure| failure.error)
 }
 
 /// The folder without links, also where it is lost.
-pub(super) fn place(folder: &Path) -> PathBuf {
+pub(crate) fn place(folder: &Path) -> PathBuf {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     for parent in absolute.ancestors() {
         if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(parent), absolute.strip_prefix(parent))

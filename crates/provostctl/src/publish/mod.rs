@@ -3,8 +3,9 @@
 mod again;
 mod diff;
 mod findings;
-mod generations;
+pub(crate) mod generations;
 mod history;
+pub(crate) mod keys;
 mod options;
 mod plan_changes;
 mod removal;

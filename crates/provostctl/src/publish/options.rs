@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use provost_bundle::{Manifest, PublicKey, Tls, TlsLineError};
 use provost_plan::{Groups, Site, Texts};
-use provost_publish::{Action, Input};
+use provost_publish::{Action, Input, Succession};
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -75,6 +75,9 @@ pub(crate) struct Publish {
     /// The key that counts no more.
     #[arg(skip)]
     pub(super) revoke: Option<PublicKey>,
+    /// What is known of the keys, besides what is elsewhere.
+    #[arg(skip)]
+    pub(super) succession: Succession,
     /// The groups outside `site.toml` as they were, where it is published again.
     #[arg(skip)]
     pub(super) used_groups: Option<BTreeMap<String, String>>,

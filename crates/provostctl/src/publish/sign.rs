@@ -18,7 +18,7 @@ use provost_steplog::{Paint, wording};
 use super::generations::{self, Ledger};
 use super::options::{NamedTls, Publish, texts};
 use super::plan_changes::{self, Groups};
-use super::{diff, findings, removal, summary, who};
+use super::{diff, findings, keys, removal, summary, who};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::live::LiveLine;
@@ -41,30 +41,33 @@ impl Publish {
         };
         let texts = texts(&site, &salt)?;
         let www = generations::place(to);
-        let daemon = generations::daemon(admin, &www);
         let ledger = Ledger::beside(key_file)?;
+        let reported = generations::reported(admin, &www);
+        let succession = keys::known(self.succession.clone(), Some(key_file), reported.as_ref())?;
         let nodes = self.nodes_of_channel(&key, to, &texts.plans)?;
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
         let publication = Publication {
             input: self.input(&site, &texts),
             groups: &site.groups(),
             key: &key,
+            succession: &succession,
             to,
             group: self.group()?,
             salt: &salt,
             valid_for: self.valid_for.0,
             refresh_key: self.refresh_key.as_deref(),
-            daemons_key: daemon.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()),
+            daemons_key: reported.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()),
             revoke: self.revoke.as_ref(),
             tls: self.tls.as_ref().map(NamedTls::get),
             refresh: self.refresh,
-            used: generations::used(&ledger, &www, daemon.as_ref(), self.generation_above),
+            used: generations::used(&ledger, &www, reported.as_ref(), self.generation_above),
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),
             ends_channels: self.action == Action::Rollback,
         };
         let is_preview = self.check || self.diff;
         let access = if is_preview { Access::Read } else { Access::Write };
         let prepared = prepare(&publication, access).map_err(print_problems)?;
+        keys::check_nodes(&publication, &prepared, reported.as_ref())?;
         generations::note_if_older(&www, prepared.generations(), &publication.used);
         let changes = prepared.changes().map_err(print_problems)?;
         self.lint(&prepared, &changes, is_preview)?;
@@ -75,13 +78,17 @@ impl Publish {
         if site.has_secrets() && prepared.tls().is_none() {
             self.warn_of_no_tls();
         }
-        if let Some(key) = daemon.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()) {
+        if let Some(key) = reported.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()) {
             warn_of_other_refresher(key, prepared.refresh_key().as_deref());
         }
         match is_preview {
             true => self.preview(&prepared, to, &changes, &groups),
             false => {
-                self.publish(prepared, to, &changes, &groups, (ledger, &www), (&site_text, &site))
+                let succession = prepared.succession();
+                let ledger = (ledger, &*www);
+                self.publish(prepared, to, &changes, &groups, ledger, (&site_text, &site))?;
+                keys::note(&succession, key_file, reported.map(|_| admin));
+                Ok(())
             }
         }
     }

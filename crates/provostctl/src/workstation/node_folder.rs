@@ -88,6 +88,7 @@ pub(super) fn fill(
         made: None,
         expires: None,
         key: key.public_line().to_owned(),
+        key_link: None,
         plans_since: None,
         refresh_key: None,
         tls: None,

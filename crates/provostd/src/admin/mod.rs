@@ -2,6 +2,7 @@ pub(crate) mod accounts;
 pub(crate) mod changes;
 pub(crate) mod enrolment;
 pub(crate) mod events;
+pub(crate) mod generations;
 pub(crate) mod health;
 pub(crate) mod published_nodes;
 pub(crate) mod request;
@@ -22,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use futures_util::stream;
-use provost_api::admins::{self as api, Expiring, Generations, Groups, NodeIdentity, Scripts};
+use provost_api::admins::{self as api, Expiring, Groups, NodeIdentity, Scripts};
 use provost_api::published;
 use provost_bundle::Manifest;
 use provost_record::Run;
@@ -85,7 +86,7 @@ pub(crate) fn router(state: AdminState) -> Router {
         .route(api::SCRIPTS.0, get(scripts))
         .route(api::GROUPS.0, get(groups))
         .route(api::EXPIRY.0, get(expiring))
-        .route(api::GENERATIONS.0, get(generations))
+        .route(api::GENERATIONS.0, get(generations::generations))
         .route(api::ADMINS.0, add_admin.get(accounts::list))
         .route(api::REMOVE_ADMIN.0, remove_admin)
         .route(api::AUDIT.0, get(accounts::list_changes))
@@ -250,28 +251,8 @@ async fn groups(State(www): Www) -> Result<Json<Groups>, Refusal> {
     Ok(Json(Groups { groups }))
 }
 
-/// No site has published so often: a greater number is a node's mistake, or malice.
-const MAX_GENERATION: u64 = 1 << 40;
-
 async fn expiring(State(expiry): State<Arc<Expiry>>) -> Result<Json<Vec<Expiring>>, Refusal> {
     Ok(Json(expiry.list().await?))
-}
-
-async fn generations(
-    State(store): StoreState,
-    State(www): Www,
-    State(expiry): State<Arc<Expiry>>,
-) -> Result<Json<Generations>, Refusal> {
-    let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
-    let seen = store.seen().await?;
-    let bundle = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).max();
-    let plans = seen.into_iter().map(|(node, seen)| (node, seen.plan));
-    Ok(Json(Generations {
-        www: www.to_path_buf(),
-        bundle: bundle.unwrap_or_default(),
-        plans: plans.filter(|(_, plan)| plausible(plan)).collect(),
-        refresh_key: expiry.refresh_key().map(str::to_owned),
-    }))
 }
 
 async fn metrics(

@@ -34,6 +34,7 @@ fn of_each_program_and_command() {
         "provostctl",
         "provostctl key new",
         "provostctl key rotate",
+        "provostctl key show",
         "provostctl publish",
         "provostctl channel set",
         "provostctl channel list",

@@ -160,6 +160,12 @@ fn published(page: &Page, cluster: &Cluster) {
     let (key, www, site, scripts) =
         (path("key/provost.key"), path("www"), path("site.toml"), path("scripts"));
     let ctl = |args: &[&str]| cluster.ctl(args);
+    let (next, new) = (path("next"), path("next/provost.key"));
+    ctl(&["key", "new", "--out", &next]).expect(0);
+    let rotate = ["key", "rotate", "--key", &key, "--next", &new, "--to", &www];
+    ctl(&[&rotate[..], &["--group", web_group()]].concat()).expect(0);
+    page.check("a-key[]", &ctl(&["key", "show", "--format", "json"]).expect(0).json());
+    let key = new;
     ctl(&["channel", "set", "canary", "cn002", "--key", &key, "--to", &www]).expect(0);
     cluster.script("once", "#!/bin/sh\necho twice\n");
     let publish = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];

@@ -1,7 +1,9 @@
-//! The keys of the publisher: with a password, behind a command, revoked.
+//! The keys of the publisher: with a password, behind a command, replaced, revoked, and what is known of them lost.
 
+mod lost;
 mod passwords;
 mod revoked;
+mod rotations;
 mod sign_command;
 
 use std::fs;

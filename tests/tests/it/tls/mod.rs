@@ -1,5 +1,6 @@
 //! TLS of provostd's own: who reaches it, and who is kept from what nodes say.
 
+mod expired;
 mod nodes;
 mod rotation;
 mod third_parties;

@@ -9,7 +9,7 @@ use provost_tests::{Cluster, Node};
 use crate::tls::cluster;
 
 /// A node that reaches the management node through a proxy which sees all that is plain.
-fn behind_a_proxy(cluster: &Cluster) -> (Node, Faulty) {
+pub(crate) fn behind_a_proxy(cluster: &Cluster) -> (Node, Faulty) {
     let node = cluster.node("cn001");
     let proxy = Faulty::before(cluster.daemon().nodes());
     let settings = cluster.settings_for(&[proxy.address()]);
@@ -20,7 +20,7 @@ fn behind_a_proxy(cluster: &Cluster) -> (Node, Faulty) {
 }
 
 /// What went by plain HTTP and is for nobody else.
-fn private(proxy: &Faulty) -> Vec<String> {
+pub(crate) fn private(proxy: &Faulty) -> Vec<String> {
     let exchanges = proxy.exchanges();
     let private = exchanges.iter().filter(|exchange| {
         let path = &exchange.request.path;

@@ -111,6 +111,15 @@ impl Servers {
     }
 
     async fn send(&mut self, request: RequestBuilder) -> Result<Response, ReportError> {
+        if self.client.transport().is_withheld() {
+            let message = format!(
+                "reporting to {}: nothing was sent, because what is published has expired, and may be a \
+                 replay of before there was TLS",
+                self.server()
+            );
+            let hint = "sign it again: provostctl publish … --refresh";
+            return Err(ReportError::Abort(Failure::new(Cause::Verify, message, hint)));
+        }
         let mut request = request.timeout(REQUEST);
         if let Some(token) = &self.token {
             request = request.bearer_auth(&token.0);

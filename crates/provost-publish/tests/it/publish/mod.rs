@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use jiff::SignedDuration;
 use provost_bundle::{Manifest, Policy, PublicKey, Tls, Trust, Validity, unpack};
 use provost_publish::{
-    Access, Input, Prepared, Publication, PublishError, Published, SecretKey, Used, prepare,
-    publish,
+    Access, Input, Prepared, Publication, PublishError, Published, SecretKey, Succession, Used,
+    prepare, publish,
 };
 use tempfile::TempDir;
 
@@ -110,6 +110,7 @@ impl Admin {
             },
             groups: &BTreeMap::new(),
             key: &self.key,
+            succession: &Succession::default(),
             to,
             group: self.group,
             salt: "salt",

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use provost_bundle::Manifest;
+use provost_bundle::{Manifest, Trust};
 use provost_plan::Plan;
 use provost_record::{Cause, Service};
 use reqwest::header::{self, HeaderMap};
@@ -14,7 +14,7 @@ use crate::xcat;
 use provost_http::{Client, ShownIdentity, body, http_date};
 use provost_node::failure::Failure;
 use provost_node::fetch::generations::{check_generations, has_seen};
-use provost_node::fetch::{Server, broken, fresh, secrets};
+use provost_node::fetch::{Server, broken, fresh, keys, secrets};
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
@@ -46,7 +46,16 @@ pub(super) async fn attempt(
             return check.serves;
         }
         let source = Server::published(settings, client, base, &run);
-        Attempt { source, settings, state, findings: &mut findings }.all().await
+        let trust = match keys::trust(settings, state) {
+            Ok(trust) => trust,
+            Err(failure) => {
+                findings.push(Finding::failed("state", &failure));
+                return false;
+            }
+        };
+        Attempt { source, settings, state, trust, served_at: None, findings: &mut findings }
+            .all()
+            .await
     };
     let serves = match tokio::time::timeout(LIMIT, tried).await {
         Ok(serves) => serves,
@@ -65,6 +74,10 @@ struct Attempt<'a> {
     source: Server<'a>,
     settings: &'a Settings,
     state: &'a Path,
+    /// With the links to the key that signs, once its manifest is there.
+    trust: Trust,
+    /// The server's time.
+    served_at: Option<Timestamp>,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -72,8 +85,10 @@ impl Attempt<'_> {
     async fn all(mut self) -> bool {
         let manifest = self.manifest().await;
         let Ok(manifest) = manifest else { return false };
-        if let Some((manifest, _)) = &manifest {
-            self.tls(manifest);
+        if let Some(manifest) = &manifest
+            && !self.tls(manifest).await
+        {
+            return false;
         }
         let plan = self.plan(manifest.as_ref().map(|(manifest, text)| (manifest, &**text))).await;
         manifest.is_some() && plan
@@ -93,6 +108,7 @@ impl Attempt<'_> {
         let took = begun.elapsed();
         let now = Timestamp::now();
         let date = response.headers().get(header::DATE).and_then(|d| http_date(d.to_str().ok()?));
+        self.served_at = date;
         let bytes = match self.read(published::MANIFEST, response, Manifest::MAX_BYTES).await {
             Ok(bytes) => bytes,
             Err(failure) => {
@@ -148,8 +164,16 @@ impl Attempt<'_> {
         checked.ok().map(|(manifest, _)| (manifest, text))
     }
 
-    /// How the plan and the reports go.
-    fn tls(&mut self, manifest: &Manifest) {
+    /// How the plan and the reports go; false where that isn't known.
+    async fn tls(&mut self, (manifest, text): &(Manifest, String)) -> bool {
+        let (kept, bundle) = (provost_node::fetch::kept_texts(self.state), (manifest, &**text));
+        if !kept.iter().any(|(_, kept)| kept == text)
+            && let Err(failure) =
+                fresh::is_believed(&self.source, self.settings, bundle, self.served_at).await
+        {
+            self.findings.push(Finding::failed("signature", &failure));
+            return false;
+        }
         let transport = self.source.client.transport();
         transport.learn(manifest.tls.clone());
         let private = transport.private(self.source.base);
@@ -163,16 +187,19 @@ impl Attempt<'_> {
                 Finding::note("tls", detail.to_owned(), hint)
             }
         });
+        true
     }
 
     async fn check_manifest(
-        &self,
+        &mut self,
         path: &str,
         bytes: &[u8],
     ) -> Result<(Manifest, String), Failure> {
         let signature = self.signature(&published::signature(path)).await?;
-        let trust = provost_node::fetch::trust(self.settings, self.state);
-        let verdict = trust
+        let text = String::from_utf8_lossy(bytes);
+        self.trust = keys::follow(&self.source, &self.trust, &text).await.map_err(|e| e.failure)?;
+        let verdict = self
+            .trust
             .check_manifest(bytes, signature.as_deref())
             .map_err(|e| self.refused(&e, e.hint()))?;
         let manifest = Manifest::parse(bytes).map_err(|e| self.refused(&e, e.hint()))?;
@@ -180,7 +207,10 @@ impl Attempt<'_> {
     }
 
     /// The bundle that a channel's nodes get before the others.
-    async fn manifest_of_channel(&self, generation: u64) -> Result<(Manifest, String), Failure> {
+    async fn manifest_of_channel(
+        &mut self,
+        generation: u64,
+    ) -> Result<(Manifest, String), Failure> {
         let path = format!("manifests/{generation}.toml");
         let response = self.source.ask(&path, HeaderMap::new(), &[StatusCode::OK]).await;
         let response = response.map_err(|miss| miss.failure)?;
@@ -242,7 +272,7 @@ impl Attempt<'_> {
     /// What there is to say about the plan. Nothing without a trusted manifest, which would say by
     /// whom the plan has to be signed.
     async fn check_plan(
-        &self,
+        &mut self,
         path: &str,
         response: Response,
         manifest: Option<(&Manifest, &str)>,
@@ -250,8 +280,7 @@ impl Attempt<'_> {
         let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
         let Some((manifest, text)) = manifest else { return Ok(None) };
         let signature = self.signature(&published::signature(path)).await?;
-        let trust =
-            provost_node::fetch::trust(self.settings, self.state).without(&manifest.revoked);
+        let trust = self.trust.clone().without(&manifest.revoked);
         let verdict = trust
             .check_plan(path, &bytes, signature.as_deref(), manifest)
             .map_err(|e| self.refused(&e, e.hint()))?;
@@ -271,7 +300,7 @@ impl Attempt<'_> {
         check_generations(self.state, self.source.base.as_str(), manifest, &plan)?;
         let is_remembered = has_seen(self.state, manifest, &plan);
         let check = |refreshed| {
-            fresh::check(self.settings, (manifest, &plan), is_remembered, None, refreshed)
+            fresh::check(self.settings, (manifest, &plan), is_remembered, self.served_at, refreshed)
         };
         if check(None).is_err() {
             check(fresh::refreshed(&self.source, manifest, text).await)?;

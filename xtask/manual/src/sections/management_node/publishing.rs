@@ -9,6 +9,10 @@ const NUMBERS: (&str, &str) = (
     "provost.published.toml",
     "Beside the key: the generations that were published. Keep it with the key.",
 );
+const SUCCESSION: (&str, &str) = (
+    "provost.succession",
+    "Beside the key: which keys came before it, and which were revoked; so is it in what is published. Keep it with the key.",
+);
 const PUBLISHING: Files = &[
     (
         "WWW",
@@ -16,6 +20,7 @@ const PUBLISHING: Files = &[
     ),
     PUBLISHED,
     NUMBERS,
+    SUCCESSION,
 ];
 
 pub(super) const ALL: &[Sections] = &[
@@ -58,14 +63,20 @@ pub(super) const ALL: &[Sections] = &[
     sections(
         "provostctl key rotate",
         PLAIN,
-        &[(
-            "provost.succession",
-            "Beside the new key: which keys came before it. Each signature of the new key carries it.",
-        )],
+        &[SUCCESSION],
         &[(
             "Let a new key sign, and again to see which nodes haven't fetched what it signs yet:",
             "provostctl key rotate --key provost.key --next new/provost.key --to www",
         )],
+    ),
+    sections(
+        "provostctl key show",
+        PLAIN,
+        &[],
+        &[
+            ("See which key signs, and which ones nodes trust:", "provostctl key show"),
+            ("The same without provostd, by what is published:", "provostctl key show --to www"),
+        ],
     ),
     sections(
         "provostctl publish",
