@@ -74,9 +74,8 @@ fn pair(cluster: &Cluster, node: &Node, script: &str) -> [f64; 2] {
     for _ in 0..ROUNDS {
         node.provost(&["run", script]);
         let journal = node.journal("run");
-        let is_end = |entry: &&serde_json::Value| {
-            entry["stage"] == *script && entry["phase"] == "stage end"
-        };
+        let is_end =
+            |entry: &&serde_json::Value| entry["stage"] == *script && entry["phase"] == "stage end";
         let end = journal.iter().rfind(is_end).unwrap();
         ours.push(end["durationMs"].as_f64().unwrap_or_default());
         let mut plain = shell(&cluster.scripts(), &format!("exec ./{script}"));

@@ -292,8 +292,8 @@ mod tests {
         Location::load(Path::new(all)).unwrap();
         std::fs::write(&file, "www = '/w'\ndta = '/d'").unwrap();
         let error = Location::load(&file).unwrap_err();
-        let known = format!("{:?}", Config::load(&file).unwrap_err().0);
-        assert_eq!(format!("{error:?}"), known);
+        let ConfigError::Read(known) = Config::load(&file).unwrap_err() else { panic!() };
+        assert_eq!(format!("{error:?}"), format!("{known:?}"));
     }
 
     #[test]

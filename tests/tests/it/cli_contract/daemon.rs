@@ -120,12 +120,31 @@ fn of_a_check() {
          [tls]\ncert = 'cert.pem'\nkey = 'key.pem'\n\
          [[webhooks]]\nname = 'a'\nurl = 'http://x'\nca = 'none.pem'\n"
     );
-    assert_snapshot!(check(&wrong).transcript(), @"");
+    assert_snapshot!(check(&wrong).transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: creating the folder [DIR]/provostd.toml/data: not a directory
+      hint: check that provostd's user may write to the folder `data` of provostd.toml
+    provostd: giving a socket to the group nobody-has-it: there is no such group
+      hint: create the group and make provostd's user its member, or change `operators` and `readers` in provostd.toml: getent group nobody-has-it
+    provostd: using the webhook "a": [DIR]/none.pem: No such file or directory (os error 2)
+      hint: set `ca` under [[webhooks]] of provostd.toml to a file of certificates, PEM, that provostd's user may read
+    provostd: reading [DIR]/cert.pem: I/O error: No such file or directory (os error 2)
+      hint: set `cert` and `key` under [tls] of provostd.toml to PEM files that provostd's user may read
+    provostd: listening on 127.0.0.1:[PORT] (listen): Address already in use (os error 98)
+      hint: stop the program that has the port (ss -ltnp sport = :[PORT]), or change `listen`
+    "#);
     // As long as the file itself is wrong, that is all.
     let webhooks = "www = 'www'\n[[webhooks]]\nname = 'ops'\nurl = 'http://x'\n\
          [[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n\
          events = ['failed', 'storm-done']\n[[webhooks]]\nname = 'ops'\nurl = 'x'\n";
-    assert_snapshot!(check(webhooks).transcript(), @"");
+    assert_snapshot!(check(webhooks).transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: webhook "alerts": Alertmanager has no alert for storm-done; leave it out of `events`, or leave `events` out
+    webhook "ops": `url` must be http://… or https://…
+      hint: correct [[webhooks]]: provostd.toml(5) has its keys
+    "#);
     let alerts = "[[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n";
     check(&format!("{good}{alerts}")).expect(0);
 }

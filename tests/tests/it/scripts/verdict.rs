@@ -53,7 +53,7 @@ pub(super) fn compare(
     let script = &job.script;
     let by_provost = &recorded.behaviour;
     let mut problems = Vec::new();
-    let mut hold = |facet, is_right, actual: String| {
+    let mut hold = |facet: Facet, is_right: bool, actual: String| {
         if !is_right {
             let (name, mode) = (&job.interpreter.name, mode.as_str());
             let text = format!("{name}/{}, {mode}: {}: {actual:?}", script.name, facet.as_str());

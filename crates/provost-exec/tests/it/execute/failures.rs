@@ -62,7 +62,7 @@ fn the_trace_changes_nothing_that_the_script_sees() {
     let bench = Bench::new();
     let outcome = bench.run(
         "#!/bin/bash\ntrap 'echo my exit trap $?' EXIT\ntrap 'echo my err trap' ERR\nfalse\n\
-         echo \"[${BASH_ENV-unset}][${PROVOST_NOTES-unset}]\"\nbash -c 'type -t exit'\nexit 5\n",
+         echo \"[${BASH_ENV-unset}][${PROVOST_NOTES-unset}]\"\nbash -c 'type -t e\"x\"it'\nexit 5\n",
     );
     assert!(matches!(outcome.end, EndCause::Exit(5)));
     let script = bench.path().join("script").display().to_string();

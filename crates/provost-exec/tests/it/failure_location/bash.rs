@@ -561,7 +561,7 @@ fn of_a_script_that_shows_its_functions() {
             "declare | grep -c '^[a-z]* ()'\nset | grep '^exit\\|^trap'\nexit 3",
             "8 main x | exit 3",
         ),
-        ("type", "type exit\ntype -t trap\ndeclare -f exit\nexit 3", "9 main x | exit 3"),
+        ("type", "type exit\ndeclare -f exit\nexit 3", "8 main x | exit 3"),
         ("in a function", "g() {\n  declare -F\n  false || exit 4\n}\ng", "8 g x | exit 4"),
         (
             "own traps",
