@@ -169,6 +169,9 @@ _provostctl() {
             provostctl__subcmd__key,rotate)
                 cmd="provostctl__subcmd__key__subcmd__rotate"
                 ;;
+            provostctl__subcmd__key,show)
+                cmd="provostctl__subcmd__key__subcmd__show"
+                ;;
             provostctl__subcmd__store,copy)
                 cmd="provostctl__subcmd__store__subcmd__copy"
                 ;;
@@ -1097,7 +1100,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__key)
-            opts="-h --admin --ca --token-file --help new rotate revoke"
+            opts="-h --admin --ca --token-file --help new rotate show revoke"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1239,6 +1242,40 @@ _provostctl() {
                     ;;
                 --valid-for)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__key__subcmd__show)
+            opts="-h --to --format --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --admin)

@@ -36,7 +36,7 @@ enum Command {
     #[command(subcommand)]
     Key(key::KeyCommand),
     /// Check scripts and site.toml, sign them, and publish them for the nodes
-    Publish(publish::Publish),
+    Publish(Box<publish::Publish>),
     /// Name the nodes that get what is published before all others
     #[command(subcommand)]
     Channel(channel::Channel),

@@ -221,6 +221,7 @@ fn boot_files_get_a_join_token_for_each_boot_of_a_node() {
     cluster.script("one", "#!/bin/sh\n");
     cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"one\"]\n").publish().expect(0);
     cluster.start();
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
     // The other systems' programs: each writes down how it was called.
     let (fakes, calls) = (cluster.path("fakes"), cluster.path("calls"));
     fs::create_dir(&fakes).unwrap();

@@ -106,7 +106,10 @@ fn what_no_command_failed_by_stands_in_the_log() {
     ] {
         let (_cluster, node, _) = failed(&format!("#!/bin/bash\n{script}"));
         let log = node.provost(&["log", "--failed"]).expect(0).stdout;
-        assert!(log.contains(" /nonexistent FAILED") && !log.contains("the script ended"), "{log}");
+        assert!(
+            log.contains("FAILED: exit status 2") && !log.contains("the script ended"),
+            "{log}"
+        );
     }
 }
 

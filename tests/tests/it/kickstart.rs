@@ -251,10 +251,10 @@ fn a_script_for_many_nodes_holds_no_token_and_one_node_s_only_when_asked_to() {
     cluster.ctl(&both).expect(2).says(&["cannot be used with"]);
     let many = cluster.ctl(&["snippet", "kickstart", "cn[001-002]"]).expect(0);
     let many = many.says(&["provost.node=NAME provost.token=TOKEN", "--server"]);
-    assert!(!many.stdout.contains("PROVOST_NODE=") && !many.stdout.contains("PROVOST_TOKEN"));
+    assert!(!many.stdout.contains("PROVOST_NODE=") && !many.stdout.contains("PROVOST_TOKEN="));
     cluster.ctl(&["snippet", "kickstart", "cn[001-002]", "--token"]).expect(2).says(&["hint"]);
     let one = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(0).says(&["--token"]);
-    assert!(one.stdout.contains("PROVOST_NODE=cn001") && !one.stdout.contains("PROVOST_TOKEN"));
+    assert!(one.stdout.contains("PROVOST_NODE=cn001") && !one.stdout.contains("PROVOST_TOKEN="));
 
     let servers = ["--server", "http://10.0.0.1", "--server", "http://[fd00::1]:8480/www/"];
     let other = cluster.ctl(&[&["snippet", "kickstart", "cn001"], &servers[..]].concat()).expect(0);

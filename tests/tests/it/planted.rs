@@ -149,7 +149,11 @@ fn what_an_admin_or_the_system_gives_a_node_hangs_no_boot_and_fills_no_memory() 
         let fetch = if file == ca { format!("[fetch]\nca = {ca:?}\n") } else { String::new() };
         node.configure(&format!("{more}{settings}[guard]\nmax_attempts = 1000\n{fetch}"));
         replaced(&file, |story| {
-            for args in [&["check"][..], &["boot"], &["report"], &["status"]] {
+            // Without its configuration a run would be of this machine.
+            let looks: &[&[&str]] = &[&["check"], &["status"]];
+            let runs: &[&[&str]] = &[&["boot"], &["report"]];
+            let runs = if file.ends_with("provost.toml") { &[] } else { runs };
+            for args in [looks, runs].concat() {
                 let by = ["sh", "-c", MEMORY, "sh"];
                 let out = node.command_by(&by, args).output().unwrap();
                 let said = String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned();
@@ -160,7 +164,7 @@ fn what_an_admin_or_the_system_gives_a_node_hangs_no_boot_and_fills_no_memory() 
                     out.status
                 );
                 let is_named = said.contains(file.to_str().unwrap()) && said.contains("hint: ");
-                if *args == ["boot"] && !file.ends_with("xcatinfo") {
+                if *args == ["check"] && !file.ends_with("xcatinfo") {
                     assert!(is_named, "{story}: {said}");
                 }
             }
@@ -189,7 +193,7 @@ fn what_an_admin_gives_the_management_node_hangs_no_command_and_fills_no_memory(
         run("provostd", &start, story);
         run("provostctl", &["backup", "--to", &backup, "--config", &site], story);
     });
-    for name in ["authority.key", "authority.crt"] {
+    for name in ["authority.key", "authority.pem"] {
         replaced(&cluster.path("provostd/ca").join(name), |story| run("provostd", &start, story));
     }
 }

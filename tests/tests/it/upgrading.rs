@@ -7,9 +7,10 @@ const PAGE: &str = include_str!("../../../docs/upgrade.md");
 /// The versions of before and after an upgrade.
 const OLD: &str = "0.0.90";
 const NEW: &str = env!("CARGO_PKG_VERSION");
-/// Notes what systemctl is asked for, and then does what it does without systemd.
+/// Notes what systemctl is asked for, and does as much of it as it does where no systemd runs.
 const ASKED: &str = "mkdir -p /run/systemd/system && mv /usr/bin/systemctl /usr/bin/systemctl.real && \
-    printf '#!/bin/sh\\necho \"$*\" >>/root/asked\\nexec systemctl.real \"$@\"\\n' >/usr/bin/systemctl && \
+    printf '#!/bin/sh\\necho \"$*\" >>/root/asked\\ncase $* in *able*) export SYSTEMD_OFFLINE=1\\n\
+    systemctl.real $(echo \"$*\" | sed s/--now//) ;; esac\\n' >/usr/bin/systemctl && \
     chmod 755 /usr/bin/systemctl";
 const UNITS_OF_NODES: &str =
     "provost-boot.service provost-report.service provost-report.timer provost-renew.timer";

@@ -145,7 +145,7 @@ impl Package {
              rm -f /etc/systemd/system/*.wants/provost-relay.service\n\
              if [ -d /run/systemd/system ]; then\n\
              systemctl stop provost-relay.service 2>/dev/null || :\n\
-             systemctl daemon-reload\n\
+             systemctl daemon-reload || :\n\
              systemctl try-restart {users}.service || \
              echo '{users} did not start again; see: systemctl status {users}; {users} check' >&2\nfi\n"
         )
@@ -202,7 +202,8 @@ impl Package {
 }
 
 /// Has systemd, where it runs, read the units again: after an installation, and after a removal.
-pub(super) const RELOAD: &str = "if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n";
+pub(super) const RELOAD: &str =
+    "if [ -d /run/systemd/system ]; then systemctl daemon-reload || :; fi\n";
 
 /// What is in a folder, by name.
 pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>> {

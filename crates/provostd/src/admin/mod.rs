@@ -262,7 +262,7 @@ async fn metrics(
     State(expiry): State<Arc<Expiry>>,
     State(known): State<Arc<KnownNodes>>,
 ) -> Result<Response, Refusal> {
-    metrics.expires(&expiry.list().await?);
+    metrics.expiry.show(&expiry.list().await?);
     metrics.deliveries.queued(store.queue_lengths().await?);
     let begun = Instant::now();
     let statuses = store.statuses().await?;

@@ -75,7 +75,7 @@ impl Parts {
         let (metrics, beats, over_quota) =
             (Arc::<Metrics>::default(), Arc::<Beats>::default(), Arc::<OverQuota>::default());
         for certificate in &certificates {
-            metrics.certificate(certificate.name, certificate.ends.as_second());
+            metrics.expiry.certificate(certificate.name, certificate.ends.as_second());
         }
         let refresher = Arc::new(Refresher::new(&config.data, www.clone()));
         let published = PublishedExpiry::new(www.clone(), refresher.clone());

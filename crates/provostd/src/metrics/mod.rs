@@ -1,4 +1,5 @@
 pub(crate) mod deliveries;
+pub(crate) mod expiry;
 pub(crate) mod listeners;
 pub(crate) mod running;
 pub(crate) mod timings;
@@ -12,11 +13,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use provost_api::Expires;
-use provost_api::admins::Expiring;
 use provost_store::{Ingested, Pruned, Status};
 
 use deliveries::DeliveryCounters;
+use expiry::ExpiryGauges;
 pub(crate) use listeners::{ListenerCounts, Listeners};
 pub(crate) use running::Running;
 pub(crate) use timings::Timings;
@@ -42,9 +42,7 @@ pub(crate) struct Metrics {
     pub(crate) listeners: Listeners,
     pending: Gauge,
     over_quota: Gauge,
-    certificates: Family<Label, Gauge>,
-    published: Family<[(&'static str, String); 1], Gauge>,
-    expiring: Family<[(&'static str, String); 1], Gauge>,
+    pub(crate) expiry: ExpiryGauges,
 }
 
 /// From 1 ms to 16 s.
@@ -97,25 +95,8 @@ impl Default for Metrics {
         registry.register("store_waiting", help, store_waiting.clone());
         let listeners = Listeners::default();
         listeners.register(&mut registry);
-        let certificates = Family::default();
-        let help = "When a certificate of provostd ends, in seconds of Unix time";
-        registry.register_with_unit(
-            "certificate_expiry_timestamp",
-            help,
-            Unit::Seconds,
-            certificates.clone(),
-        );
-        let published = Family::default();
-        let help = "When what is published expires, in seconds of Unix time";
-        registry.register_with_unit(
-            "published_expires_timestamp",
-            help,
-            Unit::Seconds,
-            published.clone(),
-        );
-        let expiring = Family::default();
-        let help = "What expires soon or has expired; see provostctl expiry";
-        registry.register("expiring", help, expiring.clone());
+        let expiry = ExpiryGauges::default();
+        expiry.register(&mut registry);
         Self {
             registry,
             nodes,
@@ -133,9 +114,7 @@ impl Default for Metrics {
             listeners,
             pending,
             over_quota,
-            certificates,
-            published,
-            expiring,
+            expiry,
         }
     }
 }
@@ -163,25 +142,6 @@ impl Metrics {
     /// A report or a log waits for the store until what this returns is dropped.
     pub(crate) fn waits_for_store(&self) -> Running {
         Running::begin(&self.store_waiting)
-    }
-
-    /// When a certificate ends, in seconds of Unix time.
-    pub(crate) fn certificate(&self, which: &'static str, ends: i64) {
-        self.certificates.get_or_create(&[("certificate", which)]).set(ends);
-    }
-
-    /// When what is published expires, for all nodes and for each channel, and how much of each kind expires soon.
-    pub(crate) fn expires(&self, all: &[Expiring]) {
-        // A channel may have ended.
-        self.published.clear();
-        for one in all.iter().filter(|one| one.what == Expires::Publication) {
-            let channel = [("channel", one.name.clone())];
-            self.published.get_or_create(&channel).set(one.expires.as_second());
-        }
-        for what in Expires::ALL {
-            let soon = all.iter().filter(|one| one.what == what && one.soon).count();
-            self.expiring.get_or_create(&[("what", what.to_string())]).set(soon as i64);
-        }
     }
 
     pub(crate) fn pruned(&self, pruned: &Pruned) {
@@ -243,6 +203,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use jiff::Timestamp;
+    use provost_api::Expires;
+    use provost_api::admins::Expiring;
     use provost_store::Report;
     use serde_json::json;
     use serde_json::value::to_raw_value;
@@ -277,8 +239,8 @@ mod tests {
         metrics.ingested(&Ingested { fresh: 6, repeats: 1, ..Ingested::default() }, Duration::ZERO);
         metrics.log_stored(100, Duration::ZERO);
         drop(metrics.listeners.of("nodes").accepted());
-        metrics.certificate("server", 1_800_000_000);
-        metrics.expires(&[Expiring {
+        metrics.expiry.certificate("server", 1_800_000_000);
+        metrics.expiry.show(&[Expiring {
             what: Expires::Publication,
             name: "all".to_owned(),
             expires: Timestamp::UNIX_EPOCH,

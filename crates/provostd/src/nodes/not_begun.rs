@@ -11,8 +11,10 @@ use provost_record::{FETCH, Outcome, Phase, Record, Service, now};
 use provost_store::Sent;
 use sha2::{Digest, Sha256};
 
-use super::NodesState;
-use super::ingest::is_run_id;
+use super::enrolment::Enrolment;
+use super::ingest::{Reports, is_run_id};
+use super::node_programs::NodePrograms;
+use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
 
@@ -21,7 +23,10 @@ const MOST: usize = 4096;
 
 /// `POST /v1/nodes/NODE/not-begun`: the node has failed, if it proves who it is. Else it is pending.
 pub(crate) async fn not_begun(
-    State(NodesState { enrolment, reports, programs, bodies, .. }): State<NodesState>,
+    State(enrolment): State<Arc<Enrolment>>,
+    State(reports): State<Arc<Reports>>,
+    State(programs): State<Arc<NodePrograms>>,
+    State(bodies): State<Arc<Bodies>>,
     Extension(by): Extension<Arc<Connection>>,
     Path(node): Path<String>,
     body: Body,

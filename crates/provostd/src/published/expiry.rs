@@ -20,7 +20,7 @@ use super::refresher::Refresher;
 pub(crate) struct PublishedExpiry {
     www: PublishedFolder,
     refresher: Arc<Refresher>,
-    last: Arc<Mutex<Option<(State, Vec<Served>)>>>,
+    last: Arc<Mutex<Option<Seen>>>,
 }
 
 /// What nodes get.
@@ -34,6 +34,12 @@ pub(crate) struct PublicationExpiry {
 
 /// What changes with each publication: inodes and times.
 type State = Vec<Option<(u64, i64, i64)>>;
+
+/// What was there when it was looked at last.
+struct Seen {
+    state: State,
+    served: Vec<Served>,
+}
 
 impl PublishedExpiry {
     pub(crate) fn new(www: PublishedFolder, refresher: Arc<Refresher>) -> Self {
@@ -72,10 +78,7 @@ impl PublishedExpiry {
     }
 }
 
-fn read(
-    www: &Path,
-    last: &Mutex<Option<(State, Vec<Served>)>>,
-) -> Result<Vec<Served>, PublishError> {
+fn read(www: &Path, last: &Mutex<Option<Seen>>) -> Result<Vec<Served>, PublishError> {
     // Before it is read: what changes meanwhile is read again.
     let state = [MANIFEST, MANIFESTS, PLANS].map(|path| {
         let file = fs::metadata(www.join(path)).ok()?;
@@ -83,12 +86,10 @@ fn read(
     });
     let state = state.to_vec();
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, served)) = &*last
-        && *known == state
-    {
-        return Ok(served.clone());
+    if let Some(seen) = last.as_ref().filter(|seen| seen.state == state) {
+        return Ok(seen.served.clone());
     }
     let served = served(www)?;
-    *last = Some((state, served.clone()));
+    *last = Some(Seen { state, served: served.clone() });
     Ok(served)
 }

@@ -2,7 +2,7 @@
 //! between may have kept it, from before there was TLS or with an authority that was ended.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use provost_publish::SecretKey;
@@ -37,7 +37,7 @@ fn long_ago(cluster: &Cluster, tls: &str) -> PathBuf {
 }
 
 /// Lets the proxy serve all that is published from the folder.
-fn replay(proxy: &Faulty, from: &PathBuf) {
+fn replay(proxy: &Faulty, from: &Path) {
     for path in [
         "/manifest.toml",
         "/manifest.toml.minisig",
@@ -46,7 +46,7 @@ fn replay(proxy: &Faulty, from: &PathBuf) {
         "/objects/",
         "/plans/",
     ] {
-        proxy.fault(path, Times::Always, Fault::Replay(from.clone()));
+        proxy.fault(path, Times::Always, Fault::Replay(from.to_owned()));
     }
 }
 
