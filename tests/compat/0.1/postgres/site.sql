@@ -91,6 +91,7 @@ CREATE TABLE provost.enrolment_request (
     node text NOT NULL COLLATE pg_catalog."C",
     key bytea NOT NULL,
     address text NOT NULL,
+    client text DEFAULT ''::text NOT NULL,
     since bigint NOT NULL,
     last bigint NOT NULL,
     second boolean NOT NULL,
@@ -272,7 +273,7 @@ CREATE TABLE provost.watch (
 --
 
 COPY provost.admin (name, role, token, created, until) FROM stdin;
-lee	read	\\x36afb27b2a135f0d1a05e0230656c954426c9fcf0e5bb2628dabcae4e8902d2e	1795824568000	1796824568000
+lee	read	\\xd343df57730843466d084a0e7439eb5d9b0fce90c8fea0ba83c8f1f32bd4f836	1795837320000	1796837320000
 \.
 
 
@@ -281,22 +282,22 @@ lee	read	\\x36afb27b2a135f0d1a05e0230656c954426c9fcf0e5bb2628dabcae4e8902d2e	179
 --
 
 COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
-1	1795824566887	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
-2	1795824566921	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
-3	1795824566996	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
-4	1795824567959	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
-5	1795824568124	root	admin.sock	approve	{"node":"cn006"}	done
-6	1795824568212	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
-7	1795824568293	root	admin.sock	enroll close	{}	done
-8	1795824568722	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
-9	1795824568751	root	admin.sock	token	{"nodes":"cn008"}	done
-10	1795824568788	root	admin.sock	release	{"nodes":"cn002"}	done
-11	1795824568816	root	admin.sock	remove	{"nodes":"cn004"}	done
-12	1795824568848	root	admin.sock	revoke	{"nodes":"cn006"}	done
-13	1795824568872	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
-14	1795824568904	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
-15	1795824568932	root	admin.sock	admin remove	{"name":"kim"}	done
-16	1795824569133	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+1	1795837320114	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
+2	1795837320126	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
+3	1795837320137	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
+4	1795837320606	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
+5	1795837320614	root	admin.sock	token	{"nodes":"cn008"}	done
+6	1795837320622	root	admin.sock	release	{"nodes":"cn002"}	done
+7	1795837320629	root	admin.sock	remove	{"nodes":"cn004"}	done
+8	1795837320638	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
+9	1795837320648	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
+10	1795837320660	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
+11	1795837320667	root	admin.sock	admin remove	{"name":"kim"}	done
+12	1795837320716	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+13	1795837320797	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
+14	1795837320844	root	admin.sock	approve	{"node":"cn006"}	done
+15	1795837320865	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
+16	1795837320882	root	admin.sock	enroll close	{}	done
 \.
 
 
@@ -305,8 +306,8 @@ COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
 --
 
 COPY provost.enrolment_join (node, sha256, until, origin, spent) FROM stdin;
-cn005	\\x8998ddd0bbb0cb1c04d029758f77dbd5f7f60a6a2f0d2223fad6e9144de4d6dc	1795828167000	\N	1795824568009
-cn009	\\x668103317ee6e53801652a83a9b1b0d3785e260fb8c7b8b29b4b95da1a12bb9b	1795826369000	\N	1795824569211
+cn009	\\xdc0547ae08d95c24f5f47bb2042e668c6a6a7388d4f7c8b4583fb6773291c1dd	1795839120000	\N	1795837320742
+cn005	\\x3f6674f356950e5632c0d7871594ac454ce9b964b80b9a6a0f5cc75274831223	1795840920000	\N	1795837320812
 \.
 
 
@@ -314,7 +315,7 @@ cn009	\\x668103317ee6e53801652a83a9b1b0d3785e260fb8c7b8b29b4b95da1a12bb9b	179582
 -- Data for Name: enrolment_request; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
-COPY provost.enrolment_request (node, key, address, since, last, second, rejected) FROM stdin;
+COPY provost.enrolment_request (node, key, address, client, since, last, second, rejected) FROM stdin;
 \.
 
 
@@ -331,9 +332,9 @@ COPY provost.enrolment_window (node, until) FROM stdin;
 --
 
 COPY provost.identity (key, node, since, until, revoked) FROM stdin;
-\\xb6644252fe65f0f56d58ec8c4a8c395472d000acbd37f90faeecd700b9d80539	cn005	1795824568009	1798416568000	\N
-\\xa3dc485a52192a128fa9054fcac25322ac332f12f76e8ad8f422c02d145cd1f6	cn006	1795824568000	1798416568000	1795824568000
-\\xeccacbf3cd590872a322db6192894ca020dca86f9005d508f4c6ee2e65b14202	cn009	1795824569211	1798416569000	\N
+\\x84c7807e487a7c4c14998339016966fadf132d78f4fc49d2fc5ea6ce37c41f4c	cn009	1795837320742	1798429320000	\N
+\\xd1b9d21e9049b6fca6dc9ca31f982b66e7ffd7327e7e499093c3e06e29bc2c3f	cn005	1795837320812	1798429320000	\N
+\\x2cdc8c3125f1cbd26787897c0b0a7ecfec0873940d4257f6719d13684b0a71ab	cn006	1795837320000	1798429320000	\N
 \.
 
 
@@ -342,7 +343,7 @@ COPY provost.identity (key, node, since, until, revoked) FROM stdin;
 --
 
 COPY provost.log (node, run, name, at, bytes) FROM stdin;
-cn002	01a21f7c-44cb-728e-a57f-a8b47618e01c	03-fails	2026-11-28 00:09:27.656869+00	\\x323032362d31312d32385430303a30393a32372e3634305a207374646f757420462073657474696e672075700a323032362d31312d32385430303a30393a32372e3634305a20657865632046203234353237203234353231207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385430303a30393a32372e3634315a207374646572722046206e6f206469736b0a323032362d31312d32385430303a30393a32372e3634315a20657869742046203234353237203720306d730a
+cn002	01a2203e-dc70-7688-ad45-8d2d4d6c4d70	03-fails	2026-11-28 03:42:00.344238+00	\\x323032362d31312d32385430333a34323a30302e3333315a207374646f757420462073657474696e672075700a323032362d31312d32385430333a34323a30302e3333315a2065786563204620373539342037353933207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385430333a34323a30302e3333315a207374646572722046206e6f206469736b0a323032362d31312d32385430333a34323a30302e3333315a206578697420462037353934203720306d730a
 \.
 
 
@@ -351,13 +352,13 @@ cn002	01a21f7c-44cb-728e-a57f-a8b47618e01c	03-fails	2026-11-28 00:09:27.656869+0
 --
 
 COPY provost.node (name, state, due) FROM stdin;
-cn001	{"name":"cn001","status":"booted","since":"2026-11-28T00:09:27Z","updatestatus":"synced","lastSeen":"2026-11-28T00:09:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a21f7c-444a-7636-b7d8-2aa2d22a7d49","seq":10,"attempt":1,"ended":"success","heard":"2026-11-28T00:09:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a21f7c-43ce-7488-9c12-59cf72a319bb","seq":6,"ended":"success","heard":"2026-11-28T00:09:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1},"program":"0.1.0","plainHttp":true,"records":{"hour":498840,"inHour":5366,"all":5366}}	\N
-cn003	{"name":"cn003","status":"booted","since":"2026-11-28T00:09:27Z","lastSeen":"2026-11-28T00:09:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a21f7c-457e-70c8-a230-64413f93fea2","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T00:09:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1},"program":"0.1.0","plainHttp":true,"records":{"hour":498840,"inHour":1199,"all":1199}}	\N
-cn005	{"name":"cn005","status":"defined","since":"2026-11-28T00:09:28.009428399Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0}}	\N
-cn006	{"name":"cn006","status":"defined","since":"2026-11-28T00:09:28Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0}}	\N
-cn002	{"name":"cn002","status":"failed","since":"2026-11-28T00:09:27Z","lastSeen":"2026-11-28T00:09:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a21f7c-44cb-728e-a57f-a8b47618e01c","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpGVbZff/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","heard":"2026-11-28T00:09:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T00:09:28.78943492Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1},"program":"0.1.0","plainHttp":true,"records":{"hour":498840,"inHour":2530,"all":2530}}	\N
-cn008	{"name":"cn008","status":"defined","since":"2026-11-28T00:09:28Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0}}	\N
-cn009	{"name":"cn009","status":"booted","since":"2026-11-28T00:09:29Z","lastSeen":"2026-11-28T00:09:29Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a21f7c-4b54-730b-80c0-3bbd2c7a7711","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T00:09:29Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1},"program":"0.1.0","plainHttp":false,"records":{"hour":498840,"inHour":1196,"all":1196}}	\N
+cn001	{"name":"cn001","status":"booted","since":"2026-11-28T03:42:00Z","updatestatus":"synced","lastSeen":"2026-11-28T03:42:00Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a2203e-dc41-7638-a37e-b1e1b301f50b","seq":10,"attempt":1,"ended":"success","heard":"2026-11-28T03:42:00Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a2203e-dc10-7378-8534-d2d97e122e7f","seq":6,"ended":"success","heard":"2026-11-28T03:42:00Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["F6DF0FCD9EA1790F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498843,"inHour":5445,"all":5445,"recordsInHour":26,"runsInHour":3}}	\N
+cn003	{"name":"cn003","status":"booted","since":"2026-11-28T03:42:00Z","lastSeen":"2026-11-28T03:42:00Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a2203e-dca2-7795-bb09-176099d7a1d3","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T03:42:00Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["F6DF0FCD9EA1790F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498843,"inHour":1226,"all":1226,"recordsInHour":6,"runsInHour":1}}	\N
+cn002	{"name":"cn002","status":"failed","since":"2026-11-28T03:42:00Z","lastSeen":"2026-11-28T03:42:00Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a2203e-dc70-7688-ad45-8d2d4d6c4d70","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpA0rQeF/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpA0rQeF/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","heard":"2026-11-28T03:42:00Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T03:42:00.622742298Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["F6DF0FCD9EA1790F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498843,"inHour":2624,"all":2624,"recordsInHour":10,"runsInHour":1}}	\N
+cn008	{"name":"cn008","status":"defined","since":"2026-11-28T03:42:00Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn009	{"name":"cn009","status":"booted","since":"2026-11-28T03:42:00Z","lastSeen":"2026-11-28T03:42:00Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a2203e-de19-74b4-8ec5-958eb0e4c104","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T03:42:00Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["F6DF0FCD9EA1790F"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498843,"inHour":1224,"all":1224,"recordsInHour":6,"runsInHour":1}}	\N
+cn005	{"name":"cn005","status":"defined","since":"2026-11-28T03:42:00.812318557Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn006	{"name":"cn006","status":"defined","since":"2026-11-28T03:42:00Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
 \.
 
 
@@ -374,18 +375,18 @@ COPY provost.notice (id, receiver, at, body) FROM stdin;
 --
 
 COPY provost.record (run, seq, last, bytes, body) FROM stdin;
-1	1	2	381	\\x28b52ffd607e00050600b2cd291f5049ac03c85a85e03fc0b311646d795c03467493ed3f82ec5d0f523183e8c00baaaa7ab4c7815616c5e0680ddc87a41f34704780852b6315c712700d76a91c43926058a4b2b4b916a2162be0db9d40370dd2cef2baf928b51f106bb03d9c2ec63813534ed5a4d2805b64a2605a4efa7606e1397a526592b73fd73047efa641de8ede0f770c788992f0bcf8f617f9e01cbd406d63da5409d6664a79aceedb9d853bbe45e92b040700f9b569840d6bb008889a875ef70314dae179e71e
-1	3	10	1705	\\x28b52ffd60b0054d0b00a6543e23406b9c037bb9da6a2bba533522e84915375939beb37261ed1bbf4755f8a598e3e76b02330033003400ddaeb5a9bf8fd0d40e3eef3c17b077cd0dc7f38d16dde27bc7e0d8cf1f306b99aeaa41b310a59065e9fade11716c173df10d01cf649f902c85adc5d1863146145346541583288b75401ab3508b957eff26f8bc527ded7be748eff928498aef5d7b14a0ebe703aa4b356adf88f8440ff43c44c8b1011e8bb26fc4939ec870729e89c766e879c778dc68cfbbf6a423ecfb31e478aabd839c3729020f7550aa94b16661b44994a49dc75124b5279378a34586ad0518909fcb620bb31f7808ba0b16388a5c6c867eeabe11d0f5f45c8a0626205022318249db015f9131c59729a00b43e30a10e838855927b220df53089a51e0dda1b614b4290010117bad85b19a1cd0de6232fa106d69182520f48782f2b8789a4c1d2d60fdb102b34b5716a46a0a062d341a1db29b04cda70c0c17547da616596cf231096133bcd8dc03
-2	1	2	367	\\x28b52ffd607000cd0500e20c281f6049ab03f611441bf8f6ab05769f8ba348099c4b69edc94bd73e0bd660039f89dddd3dfa5260264a52f0c386360f6fc2686853161257c64a0717918d86a84298d3a2c5a4cb10eb5a4e2d96e2fb48c06418f783fa06ce31543456f13143193da66b25a5f015499f8a881bdaf739da5ddefb1061969f2f07cdfbe7b3695302c097203450be0f653b207e4ea0b8d9f6eec06245480f5e7e1fa1b429a192cc2704070028b569500d6bb08821da433fe15e9cadf1bc130a
-2	3	6	867	\\x28b52ffd6066023d090026123823406b9c037bb9da6a2b7a77db5048af20af2b20047465b16ee07f8faaf04b31c7cfd7042d002c002f00319a9ae1f3cee3803d377b1ccf3f2d32e37b6eb0d8cf1f2c6b1b5d550366214a2188a5eb7b8763b1d941f10d018cd61c90a55a83308cb220dc1205690b432da6f49b57aaaf7dcf8ef49e7f13fc9e1ba400b99fefe6d6a6fe3e117250f4542264b1011e8dda77e249506470729e8a73e3b1a71d61df8f458ea7da73e4bc69f14cf6098b45a312b6960f7540284cb3ec072082ee8205e69ebaef84e3d80cdd09c83d3db59dc79c93daf3a038e4274a020dc89eaaba141317005e230b52251224120cbf5b00306c71ea2bdce91ed8dd0b8de6dd81dd34ccd110bf9a78985dcc5b43e16182b20d851219d8b51957180159c7fc84f610a780bcc38402
-3	1	2	381	\\x28b52ffd607e000d0600b20d2a205049ac03c85a85e03fc0b311e05a50352746542fb81b1bb2773d48c50c9da7070955555dee51a095452938da03370269981cb863217166686a6d91ac815fb2671c5970a2528db4d9dac19aa192bbbf806e9aa39d0576f351723730d463bcfb9679b33d76e42a164b564a25c292b49cf4eeccc173f4a4ca207787af618ede4d73dc1dbd1fee08001105e181f1ee3032c2393a015b67a8531d689b29e55addbb3b0b77848bd24f080700f9b569840d6bb008889a875ef70314dae179e71e
-3	3	10	1665	\\x28b52ffd608805c50b0056d64223304dac0343876845da13f6f628d2b8cf7fc209c5705a02f8815838a0e0b906863886013600390039000ff2f5f5ddafb5a8bf9f4dd44f5eefe24bfbd7cc40d7336d3e86ef5f83675f8fa0b05da855ea6061c75a47c214fb1e7278f673e0bc44dc40d7b57f8d8bd1c255b17758204e61c61c6366c7e29485235124cac108821c4d61588c97fa3e46f2faa5546cdf3ff7c4ebe7f32c7cff1a0c010dc9d724758c649a300da4f8a4171ff7bd7b10041bfa2a804cc9b30126148a7d33e20327cbc85d153e9b9beb5f2332d3ae7f2d3e4fd8770c132b516b49943d012ce8368060c779b323faaaf6cd90afa3eb62a194626b59fb664ce8c0e6bac04e2e3533a91121339f98545138d326cbd60123005f2363522ea7482d313452015cbfa2c0743997940ff1521ab4ff407c378a03bc9235162140780f51b898aedd1292461f0add340cce20a445842a8b9be07a35406d01aa568b36119a11e6a6102243afd186c2c604cd9b0c2c5c50f5666a61c4661d93506886179b7b
-4	1	2	381	\\x28b52ffd607e000d0600b20d2a206049ab03f631841f4f4fab05769f2886861a71ec2fbd2590d13b4f74c412380109555535daa740274a52f0b3076ec46b180fdcb390f82a9832d610b760042de470c8c051213dd222c6dc62878a6f47025a4ad78c02bbf927b51bbca490256329c718c55530826c17724f29f4564ccb49dfbe1c343f5fd5e5bd1d2272f9794be9de7ede0df704802f4168e07c3b9c8c607e4eb0b61dda5407d8a29490b1ba6f6714ee0995a49f100700f9b569840d6bb008889a875ef70314dae179e71e
-4	3	10	2149	\\x28b52ffd606c07b5110006a365250071ac038e393711f9a41c096308f292cde7c3d157bc9bb4eb209e18d5d8c882ffbfab820956005a005f008ca34062d328d1893806baf6f759abb333adcdf8f785e83c7b530af9fb4689512d9f9d7963acfcf7962a6f757668ee7a5f861175f628f646febe12d87c7609877905edb506f1308a73ca8369ccdfa90936ef24fb1a01d3b4cd197cd6ded9a15aae670c416b8d718f7b6787969394ce9aae6033c046e37867874965c3aa4267156f86d2d959923072f6954c18c5b36f9cf413ef3ca1449db9f795a05921678ef78be8da3eeee13490072a1187002afb044e42cbc99e1558b084169d9382aa4b3265f732f33a2ccb366c5e165e88ce25129180442c50530f2cd4d4cba26a2fafe6ef3b654345ab6acfbe5595248c3c4fe31e47e36068c269a2f1cca978141b5691174905cf1e0fc77947900ccc0f13181bcdb989f7591f9aceb3e60adcb74ed9934645594d29646ed48bb55c131959064b42a5d54c316845adb7109d6ba35e93aeae5457bab8e59224b876a78ca0952454600167b59cec3260020ed6a2515c81159515f1dfdf72b215c6b33720404262cc18da0170f3fd90c2a988b908206600b12f408362d4542e44a816022959e6399bb65d2ebe200660fba3305719a937610e4a471b4b279b76b49e44be11527203ca1892890b80d985d48482de95eaa6e01d2f001169af7530569b035cb798943e44cb348c52840ea9a0785c3c4f268f16c4595101664cb77c48f6340c5ad168f8901d2968c0c90077412950030b2321eb9884be195e6cee01
-5	1	2	381	\\x28b52ffd607e000d0600b20d2a205049ac03c85a85e03fc0b311a45950352746542fb806b252be1ea46206d181010baaaa5ab8c7815616c5e0680ddc07a41f347047808533a2ad62155c8293648971a462b8528db4d9dac19ab1e0dd13816e9aa39de575f351723f587e501950a5b58a54b59c0d51968f112b1106d372d2bb3308cfd1952a83dcfd250d73f46e9ae3eee8fd70c780872809cf8b777f910fced10bd83a439d2a41db4c298bd5bdbbb370c7b7287d850700f9b569840d6bb008889a875ef70314dae179e71e
-5	3	6	818	\\x28b52ffd6035027d080056913522504b9c03e3b2b0ab165836ab602f6d3d8a9f55b08e5205fdacfdee8f7444570dd1612b0029002e00cdd2f30ce4803db75b309e5fbcc8cdf79ce0623f6fa0b045e8aa162c4cada51a53f63d0372b11972e21f02aa285612443da559cc2dfd1e4ed2f3872a7cdf3313c1e7631429bee7e72c48dccf77f37b537f1f9f29000d44d97702464e74d2c43c11ce103dfd837d43f7309e6bcf0f0327c5f3d82b30c7cd81688e85204de9c19c5a5e8da6acb5a4297b0167a09ba0c14110c776e8a7ee3b21714fcf84ad4455d95ad6be13d1819ce78944c9c50e120060234bba231258110c8f5b00daa65430aea023599026a560d01e8dc61ab20b13346d18485c20d5667c6104641d93506886179b7b
-6	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e0f78a8b86444c0b597b04d9bb1ea46206d181010baaaa7af0e3402b8b6270b486d687d73031b48e000b57c62a8e2592351a920a612e899614a92c6daee5d46245723e22d04de3da5960773b4afc8394946aea2de21c91fa74a553426561b8229f4ad2b6a4e73308cfd1992af3ce8748c31cbd9bc69d8fde4feb18009f92f0c0783e8cede01cbd802d33655582b599521eab7bbeb3b48e7051fa0a010700f9b569840d6bb008889a875ef70314dae179e71e
-6	3	6	815	\\x28b52ffd6032026d080036113522306bdc0683db718515e87750564117f7519765edf08a29221e1b580a1e30228161152a0029002c002b1ddfbc0dd02f3746e37886eb5d5cbf09adf9788385e9929a5990606a2d95b064d737a0d6bc90d377080a41308872ca62b1b6f2fa3749c72f99cf5dbf4df48eef2862ae5fe72c48cbc733af73135fdfcfc401899e152f72ba4953734478737b7ea0e7d79ec671e9f769dec41c0fbdc25a8ad214c71a863954ba4c28260f250f2b6147a2e8059c01660286061d53cf0a689b1bf8282d4fc70591996c25969e15ed40ce73445a6acd000f4712005ed349aa231250110c8d5b00adadb8a90946b7f221cd4dc3a0191a8d3564172668da3090b840aacdf8c208c83a26a1d00c2f36f7
+1	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e0da141746ec988891668832713d48c50ca203030baaaa6af0e3402b8b6270b486d607a46162681d0116be0a4618ab922ddacbf50e97aa2544ea913619738b1d4472fe13e8a671ed2cb0bb1d25fec19116e2deae81182a0956b42c8a5db99e7b0995eeb6a4e73308cfd1932a839c0f5fc31cbd9bc69d8fde4feb18001125e181f17c18dbc1397a812a2fc14a09d8664a69aceef9ced23ac245e92b040700f9b569840d6bb008889a875ef70314dae179e71e
+1	3	10	1731	\\x28b52ffd60ca05c50b0066554124106daa0e8e0dd18ab8d4f988a68c5f33d94884f42f33f672df6f049e124014010002701a34003600390067efe618affe7ba5ae667a763939e09d1b4a8db34bb132c3df99016b9f5d61f739e5259be038a4358471ebfedea8606daea6fa884cc9794567c9bbc3d39a1849e798c82488e22c105916d7208d8c24c2c93a07dbfe7d5ef4ec6d77c6bfb3b4e6d9ab65457fe7383d50eed5449d2995c2da008fa5bdb7625a5385f492678bd786d4d99931a114cfce715a8b43fb346dc0e04914400b2518e80befede08609a9c6597b0f8fc66ddbf6384c6b5cd272c2aab2e259b3b8142ba4b10518149e31ca3ae79d603ae846808055c5b51d7db6efada0dcd7d9b2bbae39750a282070221999db0d5f9131319829d60b43e30588e8801967b2a0de52085a50e8dd99f614b327008a66e1c05c6d6c09afc564fa10edd330ca43e80f82ee71f124993a5ac09a620d6496ae4e903129085a507915b8098ec2ada0152f03cb05d0a29a0a0beb2fe7486d97844c44de214001
+2	1	2	367	\\x28b52ffd607000cd0500e20c28205049ac03c8aaa4653cc0b311210b13363b46542de01ac84af97a908a193a4f0f09555535f850202ecc5270b406170f496cc5e0222c24ce8ab68c55ca16ee257b0792ca292bf5489bad21ac1d4b39ff0544c7418e12df4061bd9b9a1d6f5f2e55b46c4cb1d494bc6ca5bb2ee9193da936c9f9fd9ce6e8cdc1733e7a7c5c84009d2c084fc3f31bba03e2e804aabc8b950eb4cd94d258ddf3118c8bb099253e21070028b569500d6bb08821da433fe15e9cadf1bc130a
+2	3	6	893	\\x28b52ffd608002ed0900b6533d24206d9d03c3f4340a2f327ff0a3ca56470a3bf090e870384abe6fbf871fa1220802240122300031003600f0eaef2775355b678f9203f6dc4f7a9c5d829319df73e3cd3ebb82eaba65154d785cd25ad23875df3faa379bab693e22cade81e1b0738d9d4474315914e6491e4771126d3026aca873afe997bda94af83d47873cbbbcacef194e0f16f7d9bb1906d5449d2dd37ab30122cdbe23e998e6b3ae78b63837e493e0e290269c3660905014400a291ae80bfb8670837cd4e3aced998af262380b11a635da2ccf9e603ae8468078d599ee3baa7836a43bb2b8af33a6a37c55e58067cce2164bd321d0b0de99aabaf6b47d47730a17005d230b2226128c120cbe5b002cace2088870a6cbc07a5b349a776779d33047431cab09c376435665821e2c8a24329006cb4c5061f5991c59edfa094210e7ddbcc3dc03
+3	1	2	381	\\x28b52ffd607e00050600b2cd291f4049b50d796ac6f379e651fa7e0c69266831e1923a66bd2a48979ca38010880b999969f0df40330d63f0b406d687a4dd6260fd00167e148b30562d5b30050f0569a8d8426022bab8563b16422ce72b02fd3cada1c675b327e51fb42c164dd5d469437728864b19072a9128e854ee32cdf31d84e8e99ae924e73be5719edecfd3ce4fef88f50b70099310b977be7bec003dbd2093976095046b51158dcd3d1f6a583fd7307d850700f9b569840d6bb008889a875ef70314dae179e71e
+3	3	10	1692	\\x28b52ffd60a305550c0076174725208d380733611a8937db1ef191f2bb03c71653c8303822570b55f487bf142121418024400439003c003f00e7071f24f7f5ddfc5ed56f9f51d52caf7f22af766e0751d7436f32c3db79e2665fafb0db16456336a15914c614c6b2cbdb29c9cd6609ce4b040bed1dc10dd145d495b573f4c4cab932ed0ece2e18d8320e63e628dc609cd2308c86c214ef5198d965716cdf1e2b793ddb8defedfc4cf1fa394dce5b1d2bb9265c022b4e8be3f4bcfd618a820d7d5d28a674b3012616ed1d89139c4e56cf55f2d92eba9e27d141ef7a7e71921cb28e061b30703c0a200b7930200f136c19d3b413c0836e040827493c3ba2afdbde11c95d5d99637717d6b0f68e4c28c1e8dac05ecf6a07ad4984d09ce2d286e4d09b4ebe0e98487765ac24201014430ce478df7498ca9314c4c5d058015823fce032c6a57c88b734687c20bea338c04bc6582140d8210a63bab61292d187424fc3e0845016852a8b1258af01ea01aab445d1a019cd92428840af0744c146500a9071e1825b71cc8704f0a77224b44b422322ef70a1
+4	1	2	381	\\x28b52ffd607e00050600b2cd291f4049b50d796ac6f379e651fa6ddccbb0dd3be0626da42d3a48979ca38010880b999979ecdf40330d63f0a406ee83d26e31703f80852f83a9438b450d6eb81a9260c18bc2440845c692c510b57cdf04fa7992861ad7cd4fc4fe205753cad154d3c6d0508d91b163612ea5a12b529589fcde41889eae998ef2bd6b8ff3f47e9ee4fbf48eb85f80539884c8bdefdde303f4f482cc55b54512304582c04353bf871aeee71aa6af100700f9b569840d6bb008889a875ef70314dae179e71e
+4	3	10	2243	\\x28b52ffd60ca07b51200f6a46b250071ac038e395b9169a41c890802e5a5ecc97984fe64d72a12a00aec27ef2b0bfeffae0a265c00630062000b0124be058222cfd21e18977d34c7794dbbfbacead99dd626bcfb463acfde945adc7da1d4a8cb67675e082bbe7b4b156f3d7b9cbbdc975f449d3d82bd17775fca6b3ebb446bce81b8478b809ca5699688d39cbb53d36bde49f639026f9ab67983cf9a3b3bd4e5ea8ca0b5e63450cb494a6790aeaf19a0a369dcd96152d9af56f1ace2cd4f3a3b4bf25d9c7d29f345f0ec0b27adf8a4499ee66041a29030691385c8e413eebcb118f349d459e3be529c95c5d9c33da33d11022311129d0805ee6f59d9eac1b327a16565cf24182ce3a2735250d5a24cd9bdccbc0e0cb3fd9a198637d2c94cf6a1b6036aea01869a9a5954d5cb0b72f79db2a1d25af7ec5b2b49be0b48e23c38ce374d149e3d158f60bf0a99a1d4771681a007e48e201998212a011d04ce84fbac209aceb3d634df6aca9e142ecb6a4a2de646bd58cb559117ab6051a8b49aa906add4721be95c1bf59a747545754517b75c92f4d6ee94515c49bec9946f5acfdd275a277125e9c1b30b3cab656557811360b0168de00a2cb8ac881f3a20404262c858da01b3f3fd10cba980bc08de6600c22f40402f8c7a2dc45533bb955c579cf10520d95136ac260b7b21f1a13cd718a8e72207db5b1b0b279dd6379a44ba1122b91c690c35d505bf7721b54601ef0ab52976eb057b5974084c58aac980315a4c4a1fa23d0da324428742503c2e9e2693570b5853ac81ccd2d90972760a8276545e0adc0ca3f043d08e9201e202d0231b0812c19fc991d52e098588bcc38402
+5	1	2	381	\\x28b52ffd607e00050600b2cd291f5049ac03c85a85e03fc0b311e05a692e061271975ffca74c5c0f523183e8c00baaaa6ab4c7815616c5e0680ddc07a46162e08e000b5fc54118ab922df8e57acca5e284486569f338dc3a1891bcfd0974d3b87616d8cd47a9fd40bdc4eb31a6c64ac9d4b92cd85ab98cbc844a7739e9db1984e7e84a9541de0e5fc31cbd9bc6bd1dbd1fee18001125e181f1ed30f2c1397a816a5ba229253836534a6375dfee2cdc112e4a5f210700f9b569840d6bb008889a875ef70314dae179e71e
+5	3	6	845	\\x28b52ffd6050021d090076d23924306d9c0303746c2963fcf6cc60236c4264737382b55071291bedc726c002d4080b838e712e002c0032009f51d54c7d3d4a0ed873c307e4eb8f67f2c2f7cc00677f3d41759d6213455838d61a5b9cbaef21129ccd12342f11eca9e330e5310c73f0898c13750e36fd5e56d4d71355f97ccf71925f9fd3e47ccf0ff440717fbd9b9fa7ea6f13342155c52fc721a6a81d6ff4314da0e031081a6d184b73857d47b841c208f2d5f61c4559395fc9de21890d32f13d5d9816134ab22c6eb11f800cba0f22a024f1ec487fe9be1b1477f5d55c5354d5b545db77634212147d29260567034cbc7d3764130060d349922412c4110c8f5b00dba628306ecf917ca896d230688f46cf0d5993094ab018475ca005cb745001fc991c59ed92501091779850
+6	1	2	381	\\x28b52ffd607e00050600b2cd291f5049ac03c85a85e03fc0b31121cf6d8fc41935946bc07e295f0f523183e8c00baaaa6ab4c7815616c5e0680dae0fb03931b88e000b3f8aa58c25922d1c9207c25e122e51a92c6daef58ec554f27644a09be6b5b370b73b4aed074a1354ac8f57c1b280bc523d75244b8c2413baeb92be9d41788ece5419f876461ae6e8dd34efede8fdb88e010c958487e3db39ba8373f402d5b6aa114ab036534a6375dfee2cae232f4a5f210700f9b569840d6bb008889a875ef70314dae179e71e
+6	3	6	843	\\x28b52ffd604e0205090046d23824206d9d03c3f4340a1f582fa141e9ee48610729243a1c0ebdd5b2dffdf1111240028219112d002b00310071ba9aade723c8017b6ee7783cef789117be670617fbf904d56dcb2a8ad0b484b18469dabe7f502e3653527c448f9b64811645e2308e1256b435c7f47b7859cf3baaf07dcf51059f8f55057dcf4f7ab0b89fefe6f7aefe3ecebaa267e3b1ddd4f8a38e820914380b82479f05f35c61df106e806e7a3cd99ea7085ed053d93b2ccadec20a719370924411a631add90f4806dd07108ea23836a49fba6f86c57d3d5942b5b186ed9b11254a9a9e4bb45c6c8088b67d336025c513005e234b8a2412c0110c8d5b003817fc6032a623f9902da581d01e8da61bb22713b4603190b8001a2c334185f5677264b54b424144de614201
 \.
 
 
@@ -394,12 +395,12 @@ COPY provost.record (run, seq, last, bytes, body) FROM stdin;
 --
 
 COPY provost.run (id, node, run, began, pruned) FROM stdin;
-1	cn001	01a21f7c-42f5-7100-a091-a9980d629523	1795824567000	f
-2	cn001	01a21f7c-43ce-7488-9c12-59cf72a319bb	1795824567000	f
-3	cn001	01a21f7c-444a-7636-b7d8-2aa2d22a7d49	1795824567000	f
-4	cn002	01a21f7c-44cb-728e-a57f-a8b47618e01c	1795824567000	f
-5	cn003	01a21f7c-457e-70c8-a230-64413f93fea2	1795824567000	f
-6	cn009	01a21f7c-4b54-730b-80c0-3bbd2c7a7711	1795824569000	f
+1	cn001	01a2203e-dbd7-7255-a584-36c622dbc719	1795837320000	f
+2	cn001	01a2203e-dc10-7378-8534-d2d97e122e7f	1795837320000	f
+3	cn001	01a2203e-dc41-7638-a37e-b1e1b301f50b	1795837320000	f
+4	cn002	01a2203e-dc70-7688-ad45-8d2d4d6c4d70	1795837320000	f
+5	cn003	01a2203e-dca2-7795-bb09-176099d7a1d3	1795837320000	f
+6	cn009	01a2203e-de19-74b4-8ec5-958eb0e4c104	1795837320000	f
 \.
 
 
@@ -408,18 +409,18 @@ COPY provost.run (id, node, run, began, pruned) FROM stdin;
 --
 
 COPY provost.step (node, script, ms, cause, since, run) FROM stdin;
-cn001	once	2	\N	1	1
-cn001	change	10	\N	1	2
-cn001	fetch	33	\N	1	3
-cn001	last	9	\N	1	3
-cn002	change	34	\N	1	4
-cn002	fails	19	exit	1	4
-cn002	fetch	34	\N	1	4
-cn002	once	2	\N	1	4
-cn003	fetch	74	\N	1	5
-cn003	slow	125	\N	1	5
-cn009	fetch	63	\N	1	6
-cn009	last	9	\N	1	6
+cn001	once	1	\N	1	1
+cn001	change	5	\N	1	2
+cn001	fetch	5	\N	1	3
+cn001	last	1	\N	1	3
+cn002	change	3	\N	1	4
+cn002	fails	3	exit	1	4
+cn002	fetch	11	\N	1	4
+cn002	once	1	\N	1	4
+cn003	fetch	9	\N	1	5
+cn003	slow	121	\N	1	5
+cn009	fetch	20	\N	1	6
+cn009	last	1	\N	1	6
 \.
 
 
@@ -436,10 +437,10 @@ COPY provost.storm (began) FROM stdin;
 --
 
 COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
-\\x09414e5ff0d117be0dbe7aa890661135c46d355a8c1e3391cce08ddab6dbbfce	cn001	\N	\N
-\\x58fd8b9715575bf1412477afe32059cf62cdb1237c134871b1a23d45478cf060	cn002	\N	\N
-\\xe9e70dfb444e487a6aef2f73d3d1b60632adced53426143140224063b1cf193e	cn003	\N	\N
-\\x763cfb219bd6171a6a7b74c13087589538e9196d5ae453d5dd72264cc20d471a	cn008	\N	\N
+\\x29803718c2bc36a17b8fd83ca17dff290b6e1eff3ee3995090d3438426277cb8	cn001	\N	\N
+\\xd9b1ded9f2510d1fcc0e3de0f11e128cc7bb89e55a31b5cdc6392ac2a6ece441	cn002	\N	\N
+\\x006f3254bdf677851349db2a9e8246b0ba17172edbaa58616ac196d2d7d9d945	cn003	\N	\N
+\\x0502e6aebd481adc20ec5b086ad85beed093d3f9db6440dd436cc06a9b5aab1d	cn008	\N	\N
 \.
 
 
@@ -448,7 +449,7 @@ COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
 --
 
 COPY provost.version (number) FROM stdin;
-10
+11
 \.
 
 
@@ -457,7 +458,7 @@ COPY provost.version (number) FROM stdin;
 --
 
 COPY provost.watch (at) FROM stdin;
-2026-11-28 00:09:27.135836+00
+2026-11-28 03:42:00.173065+00
 \.
 
 
@@ -631,6 +632,13 @@ ALTER TABLE ONLY provost.token
 --
 
 CREATE INDEX audit_at ON provost.audit USING btree (at);
+
+
+--
+-- Name: enrolment_request_of_client; Type: INDEX; Schema: provost; Owner: -
+--
+
+CREATE INDEX enrolment_request_of_client ON provost.enrolment_request USING btree (client) WHERE (NOT rejected);
 
 
 --

@@ -142,9 +142,9 @@ impl Site {
 
         let exchanges = proxy.exchanges().into_iter().filter_map(Exchange::seen).collect();
         let mut site = Self { cluster, nodes, exchanges };
-        site.enrol();
         site.administrate();
         site.boot_by_tls();
+        site.enrol();
         site
     }
 
