@@ -29,7 +29,7 @@ mod target;
 mod target_nodes;
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 pub use changes::{Changes, FileChange, FileVersion, PlanChange};
@@ -223,12 +223,6 @@ impl Prepared<'_> {
             true => self.succession.links(),
             false => &[],
         }
-    }
-
-    /// The keys that count no more: those that were known, and the one that is revoked now.
-    fn revoked(&self) -> BTreeSet<String> {
-        let revoke = self.publication.revoke.map(|key| key.line().to_owned());
-        self.succession.revoked().iter().cloned().chain(revoke).collect()
     }
 
     /// What is known of the publisher's keys, once this is published.

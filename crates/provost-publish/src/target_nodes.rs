@@ -23,6 +23,12 @@ impl Prepared<'_> {
         })
     }
 
+    /// The keys that count no more: those that were known, and the one that is revoked now.
+    pub(crate) fn revoked(&self) -> BTreeSet<String> {
+        let revoke = self.publication.revoke.map(|key| key.line().to_owned());
+        self.succession.revoked().iter().cloned().chain(revoke).collect()
+    }
+
     /// The published manifest, if this publication doesn't need another.
     pub(crate) fn base(&self) -> Option<&Manifest> {
         let least = self.publication.used.least_bundle(self.previous.generation());

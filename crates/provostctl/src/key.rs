@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use provost_api::admins::Generations;
-use provost_bundle::{Manifest, PublicKey};
+use provost_bundle::PublicKey;
 use provost_plan::nodes::fold;
 use provost_publish::{Action, SecretKey, Succession, history, sign_again};
 use provost_steplog::wording;
@@ -17,7 +17,7 @@ use crate::key_show::ShowKeys;
 use crate::output;
 use crate::publish::Again;
 use crate::publish::generations::{ask, place};
-use crate::publish::keys::known;
+use crate::publish::keys::{known, published};
 use crate::signing::Password;
 
 /// `provostctl key`.
@@ -133,17 +133,6 @@ fn rotate(admin: &Admin, next_file: &Path, again: &Again) -> Result<(), Failure>
         next.public_line(),
     ));
     output::print(seen(admin, &again.to)?.as_bytes())
-}
-
-/// The manifest in the folder `www`.
-pub(crate) fn published(www: &Path) -> Result<Manifest, Failure> {
-    let path = www.join("manifest.toml");
-    let failed = |e: &dyn std::error::Error| {
-        let error = format!("reading {}: {}", path.display(), wording::error_chain(e));
-        Failure::new(error, "name the published folder: --to WWW")
-    };
-    let text = std::fs::read(&path).map_err(|e| failed(&e))?;
-    Manifest::parse(&text).map_err(|e| failed(&e))
 }
 
 /// Which nodes have fetched what the new key signs, by the generation that it began with.

@@ -14,10 +14,9 @@ use serde::Serialize;
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::key::published;
 use crate::output;
 use crate::publish::generations::{ask, place};
-use crate::publish::keys::known;
+use crate::publish::keys::{known, published};
 
 /// `provostctl key show`.
 #[derive(clap::Args)]

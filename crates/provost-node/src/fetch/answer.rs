@@ -139,6 +139,11 @@ fn title(page: &str) -> Option<String> {
     Some(title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect())
 }
 
+/// The text after `key` in the first line that begins with it, without quotation marks.
+pub(super) fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

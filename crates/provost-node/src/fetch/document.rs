@@ -6,7 +6,7 @@ use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Directives, MAX_SIGNATURE};
+use super::answer::{Answer, Directives, MAX_SIGNATURE, value};
 use super::error::FetchError;
 use super::fresh;
 use super::keys;
@@ -138,9 +138,4 @@ impl Document {
 /// The number after `key` in the first line that begins with it.
 pub(super) fn number(text: &str, key: &str) -> Option<u64> {
     value(text, key)?.parse().ok()
-}
-
-/// The text after `key` in the first line that begins with it, without quotation marks.
-pub(super) fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"'))
 }

@@ -9,9 +9,8 @@ use provost_fs::atomic;
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
 
-use super::answer::Answer;
+use super::answer::{Answer, value};
 use super::bundles::Bundles;
-use super::document::value;
 use super::error::FetchError;
 use super::server::Server;
 use crate::failure::Failure;

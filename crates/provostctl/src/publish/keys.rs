@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use provost_api::admins::Generations as Reported;
+use provost_bundle::Manifest;
 use provost_plan::nodes::fold;
 use provost_publish::{Prepared, Publication, SecretKey, Succession};
 use provost_steplog::wording;
@@ -87,4 +88,15 @@ pub(crate) fn check_nodes(
     let hint = "publish with the key that they trust, and let it name this one: provostctl key rotate; or \
                 add this one to [trust] keys there, and let each run once";
     Err(Failure::new(error, hint))
+}
+
+/// The manifest in the folder `www`.
+pub(crate) fn published(www: &Path) -> Result<Manifest, Failure> {
+    let path = www.join("manifest.toml");
+    let failed = |e: &dyn std::error::Error| {
+        let error = format!("reading {}: {}", path.display(), wording::error_chain(e));
+        Failure::new(error, "name the published folder: --to WWW")
+    };
+    let text = std::fs::read(&path).map_err(|e| failed(&e))?;
+    Manifest::parse(&text).map_err(|e| failed(&e))
 }
