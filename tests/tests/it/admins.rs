@@ -123,7 +123,8 @@ fn curl_reaches_the_api_with_a_token_and_with_the_cookie_of_a_login() {
     };
     let bearer = format!("Authorization: Bearer {token}");
     assert_eq!(status(&[], "/v1/nodes"), "401");
-    assert_eq!(curl(&["-H", &bearer], "/v1/nodes").expect(0).stdout, "[]");
+    let nodes = r#"[{"name":"cn001","status":"defined"}]"#;
+    assert_eq!(curl(&["-H", &bearer], "/v1/nodes").expect(0).stdout, nodes);
     let jar = cluster.path("jar").display().to_string();
     let form = format!("token={token}");
     assert_eq!(status(&["-c", &jar, "-d", &form], "/login"), "303");

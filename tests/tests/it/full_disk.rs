@@ -80,7 +80,7 @@ fn a_full_disk_takes_prune_remove_revoke_and_admin_remove() {
     let address = cluster.kill_daemon();
     cluster.start_at(&address);
     cluster.ctl(&["revoke", "cn100"]).expect(0);
-    cluster.ctl(&["remove", "--yes", "cn101", "--yes"]).expect(0);
+    cluster.ctl(&["remove", "--yes", "cn101"]).expect(0);
     cluster.ctl(&["admin", "remove", "lee"]).expect(0);
     cluster.ctl(&["token", "cn101"]).expect(1).says(&["make room on the file system of"]);
     for action in ["prune", "revoke", "remove", "admin remove"] {

@@ -292,7 +292,7 @@ fn of_a_bundle_that_another_key_has_signed() {
     provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: checking manifest.toml: it is signed by key [KEY ID]; the node trusts key [KEY ID], from http://127.0.0.1:[PORT]/manifest.toml ([N] tries in [DURATION])
-    provost: hint: publish with a trusted key that was not replaced, or, if the new key is yours, add it to [trust] keys
+    provost: hint: publish with a trusted key (provostctl key show), or, if the new key is yours, add it to [trust] keys
     provost: boot FAILED after [DURATION]
     ");
 }

@@ -86,6 +86,11 @@ impl Recording {
         cluster
     }
 
+    /// Publishes what was published in the end, which names TLS to nodes.
+    fn publish_tls(&self, cluster: &Cluster) {
+        copy(&self.path("www-tls"), &cluster.www());
+    }
+
     /// A node with the token that it had, if it had one, and nothing else yet.
     fn new_node(&self, cluster: &Cluster, name: &str, server: &str) -> Node {
         let node = cluster.node_without_token(name);

@@ -56,6 +56,7 @@ fn record() {
     });
     let Site { cluster, nodes, exchanges } = &site;
     snapshot(cluster, &after);
+    copy(&cluster.www(), &recording.path("www-tls"));
     for (file, name) in [(before, "sqlite/before.db.zst"), (after, "sqlite/after.db.zst")] {
         recording.write(name, zstd::encode_all(&*fs::read(file).unwrap(), 19).unwrap());
     }

@@ -44,6 +44,8 @@ fn of_what_would_change() {
     exit status 0
     ----- stdout -----
     bundle: generation 1, no change
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     cluster.site(COMPUTE_LATER).script("mount_scratch", HELLO);
     cluster.script(
@@ -58,6 +60,8 @@ fn of_what_would_change() {
       nodes: 20 changed (cn[001-020]), 1 new (login2), 1 without a plan now (login)
       steps: + mount_scratch /scratch (20 nodes), order of postscripts (20 nodes), + hello (1 node)
       environment: MASTER (20 nodes), ROOTPASSWD (20 nodes), NEW (1 node)
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     assert_snapshot!(publish_and(&cluster, &["--diff"]).transcript(), @r#"
     exit status 0
@@ -90,6 +94,8 @@ fn of_what_would_change() {
       + env NEW = "1"
 
     login: 1 node, no plan any more
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     "#);
     assert_snapshot!(publish_and(&cluster, &[]).transcript(), @"
     exit status 0
@@ -99,6 +105,8 @@ fn of_what_would_change() {
       nodes: 20 changed (cn[001-020]), 1 new (login2), 1 without a plan now (login)
       steps: + mount_scratch /scratch (20 nodes), order of postscripts (20 nodes), + hello (1 node)
       environment: MASTER (20 nodes), ROOTPASSWD (20 nodes), NEW (1 node)
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
 }
 
@@ -110,6 +118,7 @@ fn of_a_change_that_takes_the_scripts_from_many_nodes() {
     assert_snapshot!(publish_and(&cluster, &[]).transcript(), @r#"
     exit status 1
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     warning: [DIR]/site.toml names no nodes, so that no node gets a plan
       hint: add a section such as [groups.compute] with nodes = "cn[001-512]"
     provostctl: publishing to [DIR]/www would take all scripts from 21 nodes: cn[001-020],login

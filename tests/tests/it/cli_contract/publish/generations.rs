@@ -29,6 +29,7 @@ fn of_a_published_folder_that_is_lost_or_restored() {
       steps: no change
       environment: no change
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     note: [DIR]/www has generation 1, and 2 was published before: going on above it
     ");
     std::fs::remove_dir_all(&www).unwrap();
@@ -51,6 +52,8 @@ fn of_a_published_folder_that_is_lost_or_restored() {
       nodes: no change
       steps: no change
       environment: no change
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     std::fs::write(cluster.path("key/provost.published.toml"), "garbage[").unwrap();
     assert_snapshot!(publish(&cluster), @"

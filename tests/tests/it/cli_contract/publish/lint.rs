@@ -36,6 +36,7 @@ fn of_mistakes_in_scripts() {
       steps: no change
       environment: no change
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     warning: [DIR]/scripts/cut: line 2 calls cut, as this script is named: a node without that command runs the script again
       hint: rename the script, or call the command by its path (command -v cut)
     note: [DIR]/scripts/far: its interpreter /opt/no/such/interpreter isn't on this machine: its syntax is unchecked

@@ -82,6 +82,8 @@ fn of_publishing() {
     exit status 0
     ----- stdout -----
     [DIR]/www is up to date: generation 1, 1 file, 1 plan
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     let tls = format!("8482:{}", "ab".repeat(32));
     assert_snapshot!(publish_and(&cluster, &["--tls", &tls]).transcript(), @"
@@ -89,6 +91,8 @@ fn of_publishing() {
     ----- stdout -----
     published generation 1 to [DIR]/www: 1 file, 1 plan
       scripts and plans: no change; the manifest is signed anew
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"hello\", \"hello again\"]\n");
     assert_snapshot!(publish(&cluster), @"
@@ -99,6 +103,8 @@ fn of_publishing() {
       nodes: 1 changed (cn001), 1 new (cn002)
       steps: + hello again (2 nodes), + hello (1 node)
       environment: no change
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     cluster.script("hello", "#!/bin/sh\n");
     assert_snapshot!(publish(&cluster), @"
@@ -109,5 +115,7 @@ fn of_publishing() {
       nodes: no change
       steps: no change
       environment: no change
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
 }
