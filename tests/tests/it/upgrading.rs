@@ -64,7 +64,7 @@ impl Machine {
     /// Runs a command. Returns what systemd was asked for, a line each.
     #[track_caller]
     fn asked(&self, command: &str) -> String {
-        let done = self.root.sh(&format!("cd /root && : >asked && {{ {command}; }}"));
+        let done = self.root.sh(&format!("cd /root && : >asked && {{ {command}\n}}"));
         assert_eq!(done.code, Some(0), "{command}\n{}{}", done.stdout, done.stderr);
         self.root.text("/root/asked")
     }

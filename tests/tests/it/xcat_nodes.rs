@@ -101,7 +101,8 @@ fn a_stranger_is_named_once_with_what_to_do() {
     let log = std::fs::read_to_string(cluster.path("provostd.log")).unwrap();
     assert_eq!(log.matches("refusing 127.0.0.1").count(), 1, "{log}");
     assert!(log.contains("env.IPADDR"), "{log}");
-    assert_eq!(cluster.ctl_json(&["nodes"]), serde_json::json!([]));
+    let nodes = serde_json::json!([{"name": "cn001", "status": "defined"}]);
+    assert_eq!(cluster.ctl_json(&["nodes"]), nodes);
 }
 
 #[test]
