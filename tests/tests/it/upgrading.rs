@@ -164,7 +164,10 @@ fn the_commands_of_the_page_upgrade_a_machine() {
     let script = nodes.iter().find(|block| block.starts_with("#!/bin/sh")).unwrap();
     machine.root.sh("mkdir /root/scripts").expect(0);
     std::fs::write(machine.root.path("/root/scripts/upgrade"), script).unwrap();
-    machine.root.sh("provostctl publish --lint-only --scripts /root/scripts").expect(0);
+    let site = "[nodes.cn001]\npostscripts = [\"upgrade\"]\n";
+    std::fs::write(machine.root.path("/root/site.toml"), site).unwrap();
+    let lint = "provostctl publish --lint-only --site /root/site.toml --scripts /root/scripts";
+    machine.root.sh(&format!("chmod 755 /root/scripts/upgrade && {lint}")).expect(0);
 
     let back = commands("## Back again");
     assert!(restarts(&machine.asked(&back[0])));
