@@ -64,9 +64,9 @@ digest() {
 say_failed() {
     for word in $(cat /proc/cmdline); do
         case $word in
-            provost.node=*) : "${PROVOST_NODE:=${word#*=}}" ;;
-            provost.join=*) : "${PROVOST_JOIN:=${word#*=}}" ;;
-            provost.token=*) : "${PROVOST_TOKEN:=${word#*=}}" ;;
+        provost.node=*) : "${PROVOST_NODE:=${word#*=}}" ;;
+        provost.join=*) : "${PROVOST_JOIN:=${word#*=}}" ;;
+        provost.token=*) : "${PROVOST_TOKEN:=${word#*=}}" ;;
         esac
     done
     text="$(cat /proc/sys/kernel/random/uuid) $sha256
