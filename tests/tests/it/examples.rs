@@ -12,8 +12,9 @@ use provost_tests::xcat::Authority;
 use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
-/// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 18] = [
+/// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said; those of
+/// `with` are in tests/beside_others.rs.
+const SAMPLES: [&str; 24] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
@@ -32,6 +33,12 @@ const SAMPLES: [&str; 18] = [
     CONTINUE,
     ALERTS,
     DASHBOARD,
+    "with/confluent-post",
+    "with/confluent-firstboot",
+    "with/fai-script",
+    "with/slurmd.conf",
+    "with/warewulf/provost.toml.ww",
+    "with/warewulf/provost-boot.service.ww",
 ];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";

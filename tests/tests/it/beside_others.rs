@@ -1,0 +1,106 @@
+//! dist/examples/with: the pieces for other systems, run with stand-ins for what these have.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use provost_tests::{Out, program};
+use tempfile::TempDir;
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/examples/with").join(name)
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(sample(name)).unwrap()
+}
+
+/// Runs `script` by sh with the programs of `bin` before all others.
+fn sh(script: &str, bin: &Path) -> Out {
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    Command::new("sh").args(["-c", script]).env("PATH", path).output().unwrap().into()
+}
+
+fn stand_in(bin: &Path, name: &str, script: &str) {
+    let path = bin.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn confluent_reports_a_node_as_done_only_when_provost_succeeded() {
+    let bin = TempDir::new().unwrap();
+    for (status, reported) in
+        [(0, "n1 provost-install.sh\nreported\n"), (1, "n1 provost-install.sh\n")]
+    {
+        // Confluent's own function.
+        let function = format!("run_remote() {{ echo $PROVOST_NODE $1; return {status}; }}");
+        let post = format!("nodename=n1\n{function}\n{}echo reported\n", text("confluent-post"));
+        assert_eq!(sh(&post, bin.path()).expect(status).stdout, reported);
+
+        let start = format!("[ \"$*\" = 'start provost-boot' ] && exit {status}");
+        stand_in(bin.path(), "systemctl", &start);
+        let first_boot = format!("{}echo reported\n", text("confluent-firstboot"));
+        let said = sh(&first_boot, bin.path()).expect(status).stdout;
+        assert_eq!(said == "reported\n", status == 0);
+    }
+}
+
+#[test]
+fn fai_stops_when_the_script_failed() {
+    let folder = TempDir::new().unwrap();
+    let (here, bin) = (folder.path().display(), folder.path().join("bin"));
+    for at in ["bin", "files", "target/root"] {
+        fs::create_dir_all(folder.path().join(at)).unwrap();
+    }
+    // FAI's ROOTCMD is a chroot into the new root.
+    let chroot = format!("shift; exec sh {here}/target/$1");
+    stand_in(&bin, "in-root", &chroot);
+    let run = |script: &str| {
+        fs::write(folder.path().join("files/provost.sh"), script).unwrap();
+        let variables = format!("FAI={here} target={here}/target ROOTCMD=in-root HOSTNAME=n1");
+        sh(&format!("env {variables} sh {}", sample("fai-script").display()), &bin)
+    };
+    assert_eq!(run("echo $PROVOST_NODE").expect(0).stdout, "n1\n");
+    run("exit 1").expect(710 % 256);
+    assert!(!folder.path().join("target/root/provost.sh").exists(), "it may have a token");
+}
+
+#[test]
+fn warewulf_s_templates_make_a_configuration_that_provost_reads() {
+    let folder = TempDir::new().unwrap();
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    let mut made = text("warewulf/provost.toml.ww");
+    for (field, value) in [
+        ("{{ .Id }}", "cn001"),
+        ("{{ .Ipaddr }}", "10.0.0.1"),
+        ("{{ index .Tags \"provost_key\" }}", key),
+    ] {
+        assert!(made.contains(field), "{field}");
+        made = made.replace(field, value);
+    }
+    assert!(!made.contains("{{"), "{made}");
+    let file = folder.path().join("provost.toml");
+    fs::write(&file, made).unwrap();
+    let check = Command::new(program("provost")).arg("--config").arg(&file).arg("check").output();
+    let shown = Out::from(check.unwrap()).stdout;
+    assert!(shown.contains("cn001") && shown.contains("http://10.0.0.1:8480"), "{shown}");
+
+    let link = text("warewulf/provost-boot.service.ww");
+    let to = link.trim().strip_prefix("{{ softlink \"").unwrap().strip_suffix("\" }}").unwrap();
+    assert_eq!(Path::new(to).file_name(), sample("x/../provost-boot.service").file_name());
+}
+
+#[test]
+fn slurmd_waits_for_a_run_that_succeeded() {
+    let conf = text("slurmd.conf");
+    let command = conf.lines().find_map(|line| line.strip_prefix("ExecStartPre=")).unwrap();
+    let args: Vec<&str> = command.strip_prefix("/usr/bin/provost ").unwrap().split(' ').collect();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("provost.toml");
+    fs::write(&file, format!("[paths]\nstate = {0:?}\nlog = {0:?}\n", folder.path())).unwrap();
+    let mut waits = Command::new(program("provost"));
+    let out = waits.arg("--config").arg(&file).args(&args).output().unwrap();
+    assert!(Out::from(out).expect(0).stdout.contains("no run yet"));
+}
