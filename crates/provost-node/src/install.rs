@@ -12,8 +12,10 @@ use toml::Table;
 use crate::failure::Failure;
 use crate::settings::{Input, Origin, Settings};
 
-/// The path of this program in the units.
+/// The path of this program in the units …
 const PROGRAM: &str = "/usr/bin/provost";
+/// … and where /usr is read-only.
+const PROGRAM_BESIDE_USR: &str = "/opt/bin/provost";
 /// The unit that runs what a boot needs.
 const BOOT: &str = "provost-boot.service";
 /// The names and texts of the units; the first is the boot's.
@@ -47,11 +49,13 @@ impl<'a> Install<'a> {
 
     /// Writes the files, unless they are there and right. [`Self::enable`] enables the boot unit.
     pub fn put(&self, settings: &Settings) -> Result<(), Failure> {
-        self.put_program().map_err(|e| failed(PROGRAM.as_ref(), e))?;
+        let program = program();
+        self.put_program(program).map_err(|e| failed(program, e))?;
         self.put_settings(settings)?;
         for (name, text) in UNITS {
             let path = self.units.join(name);
             if packaged(name).is_none() {
+                let text = text.replace(PROGRAM, &program.display().to_string());
                 put(&path, text.as_bytes(), 0o644).map_err(|e| failed(&path, e))?;
             }
         }
@@ -71,9 +75,8 @@ impl<'a> Install<'a> {
     }
 
     /// A package's program stays.
-    fn put_program(&self) -> io::Result<()> {
+    fn put_program(&self, there: &Path) -> io::Result<()> {
         let this = this_program()?;
-        let there = Path::new(PROGRAM);
         if this == there || (there.exists() && packaged(BOOT).is_some()) {
             return Ok(());
         }
@@ -130,6 +133,15 @@ impl<'a> Install<'a> {
         }
         Ok(())
     }
+}
+
+/// Where the units find this program.
+fn program() -> &'static Path {
+    let usual = Path::new(PROGRAM);
+    let is_read_only = usual.parent().is_some_and(|folder| {
+        rustix::fs::access(folder, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ROFS)
+    });
+    if is_read_only && !usual.exists() { Path::new(PROGRAM_BESIDE_USR) } else { usual }
 }
 
 /// The file of this program. In an image's root without /proc it is where the shell found it.

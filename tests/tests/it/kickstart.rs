@@ -163,17 +163,6 @@ fn what_a_package_has_put_there_is_let_be_and_enabled() {
 }
 
 #[test]
-fn a_preseed_is_one_command_that_installs() {
-    let (cluster, root) = site("#!/bin/sh\n");
-    let text = snippet(&cluster, "preseed");
-    let command = text.lines().find_map(|l| l.strip_prefix("d-i preseed/late_command string "));
-    // Debian's in-target runs a command in the new root.
-    let script = format!("in_target() {{ \"$@\"; }}\n{}", command.unwrap());
-    root.sh(&script.replace("in-target", "in_target")).expect(0);
-    assert_eq!(cluster.status("cn001")["status"], "booting");
-}
-
-#[test]
 fn subiquity_and_autoyast_carry_the_script_as_it_is() {
     let (cluster, root) = site("#!/bin/sh\n");
     let text = snippet(&cluster, "subiquity");

@@ -19,7 +19,14 @@ const NGINX_STREAM: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
 /// Nor is the source of a locale.
 const LOCALES: &str = "/usr/share/i18n/locales/ja_JP";
 
-const TOOLS: [Tool; 36] = [
+/// Nor are the modules of Python's template engines.
+const JINJA: &str = "/usr/lib/python3/dist-packages/jinja2/__init__.py";
+const CHEETAH: &str = "/usr/lib/python3/dist-packages/Cheetah/__init__.py";
+const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
+const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
+const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
+
+const TOOLS: [Tool; 42] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -56,6 +63,12 @@ const TOOLS: [Tool; 36] = [
     tool("promtool", "prometheus", false, "checks the alert rules"),
     tool(LOCALES, "locales", false, "makes other languages for bash's messages"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
+    tool(JINJA, "python3-jinja2", false, "is a template engine that snippets go through"),
+    tool(CHEETAH, "python3-cheetah", false, "does the same"),
+    tool(MAKO, "python3-mako", false, "does the same"),
+    tool(GENSHI, "python3-genshi", false, "does the same"),
+    tool(YAML, "python3-yaml", false, "reads our data for cloud-init"),
+    tool("ignition-validate", "ignition", false, "checks our configuration for Ignition"),
 ];
 
 const fn tool(

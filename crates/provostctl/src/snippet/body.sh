@@ -1,6 +1,7 @@
 #!/bin/sh
 # What follows in every installer's script after the values that it needs: PROVOST_…, which provost
-# itself reads, and sha256. No comment of this file gets there.
+# itself reads, and sha256. No comment of this file gets there. The script goes through the templates of
+# installers and other tools, and so has no brace next to a brace, % or #, and no % next to < or >.
 # shellcheck disable=SC2013,SC2016,SC2154
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 
@@ -24,10 +25,11 @@ with urllib.request.urlopen(url, text.encode() or None, timeout=15) as answer, o
             url=${1#http://} at=${url%%/*} host=${url%%/*} method=${3:+POST}
             host=${host%:*} host=${host#[}
             exec 3<>"/dev/tcp/${host%]}/${at##*:}" || exit
+            length=$(printf %s "$3" | wc -c)
             printf "%s /%s HTTP/1.0\r\nHost: %s\r\nContent-Length: %s\r\n\r\n%s" \
-                "${method:-GET}" "${url#*/}" "$at" "${#3}" "$3" >&3
+                "${method:-GET}" "${url#*/}" "$at" "$length" "$3" >&3
             read -r _ status _ <&3
-            while read -r line <&3 && [ "${#line}" -gt 1 ]; do
+            while read -r line <&3 && [ "${line%?}" ]; do
                 case ${line,,} in content-length:*) size=${line//[!0-9]/} ;; esac
             done
             [ "$status" = 200 ] || { echo "the server responded $status" >&2; exit 1; }
@@ -63,10 +65,11 @@ digest() {
 # sent: others on the network could use it.
 say_failed() {
     for word in $(cat /proc/cmdline); do
+        value=${word#*=}
         case $word in
-        provost.node=*) : "${PROVOST_NODE:=${word#*=}}" ;;
-        provost.join=*) : "${PROVOST_JOIN:=${word#*=}}" ;;
-        provost.token=*) : "${PROVOST_TOKEN:=${word#*=}}" ;;
+        provost.node=*) : "${PROVOST_NODE:=$value}" ;;
+        provost.join=*) : "${PROVOST_JOIN:=$value}" ;;
+        provost.token=*) : "${PROVOST_TOKEN:=$value}" ;;
         esac
     done
     text="$(cat /proc/sys/kernel/random/uuid) $sha256
@@ -90,13 +93,19 @@ not_begun() {
     fail "$1: nothing has run" 1
 }
 
-# Where nothing is mounted that forbids to run it.
-program=$(mktemp /usr/bin/.provost.XXXXXX) || not_begun 'no file can be made in /usr/bin'
+# Runs provost with the arguments.
+run() {
+    "$program" "$@" && return
+    status=$?
+    fail "the $1 FAILED with $status; provostctl show tells more
+$("$program" status 2>&1)" "$status"
+}
+
+# Where nothing is mounted that forbids to run it. Systems whose /usr is read-only have /opt/bin.
+program=$(mktemp /usr/bin/.provost.XXXXXX 2>/dev/null) || {
+    mkdir -p /opt/bin && program=$(mktemp /opt/bin/.provost.XXXXXX)
+} || not_begun 'no file can be made in /usr/bin or /opt/bin'
 trap 'rm -f "$program"' EXIT
 fetch_program || not_begun "$reason"
 chmod 755 "$program"
-"$program" kickstart || {
-    status=$?
-    fail "the kickstart FAILED with $status; provostctl show tells more
-$("$program" status 2>&1)" "$status"
-}
+run kickstart

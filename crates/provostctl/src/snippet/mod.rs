@@ -14,15 +14,17 @@ use crate::failure::{Failure, WRONG};
 use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::{enrolment, output, token};
-use installer::Installer;
+use installer::{Engine, Installer};
 
 /// The end of each script, without its comments.
 const BODY: &str = include_str!("body.sh");
+/// What follows in a root that has booted already. The kickstart has written down what it was told.
+const THEN_BOOT: &str = "unset PROVOST_JOIN PROVOST_TOKEN\nrun boot\n";
 
 /// `provostctl snippet`.
 #[derive(clap::Args)]
 pub(crate) struct Snippet {
-    /// The installer
+    /// What runs the script
     installer: Installer,
     #[command(flatten)]
     nodes: NodeList,
@@ -41,6 +43,9 @@ pub(crate) struct Snippet {
     /// TLS; for one node only
     #[arg(long)]
     token: bool,
+    /// Print it such that it comes out of this template engine as it is
+    #[arg(long, value_name = "ENGINE")]
+    raw: Option<Engine>,
 }
 
 impl Snippet {
@@ -57,8 +62,13 @@ impl Snippet {
             values.push(("PROVOST_NODE", node.clone()));
         }
         values.extend(self.secret(client, &nodes, needs.tls).await?);
-        let text = script(&values, &needs.programs, &nodes.folded());
-        output::print(frames::frame(self.installer, &text).as_bytes())
+        let mut text = script(&values, &needs.programs, &nodes.folded());
+        if self.installer.is_booted() {
+            text += THEN_BOOT;
+        }
+        let text = frames::frame(self.installer, &text);
+        let text = self.raw.map_or_else(|| text.clone(), |engine| engine.raw(&text));
+        output::print(text.as_bytes())
     }
 
     /// What the node proves by who it is, if the script has that; else it says what else the node needs.

@@ -10,8 +10,9 @@ fn of_snippets() {
     let (cluster, _node) = site(&[("hello", HELLO)]);
     let snippet = |args: &[&str]| cluster.ctl(&[&["snippet"], args].concat()).transcript();
     let server = ["--server", "http://10.0.0.1:8480"];
-    // That of a preseed is base64.
-    for installer in ["kickstart", "autoyast", "subiquity"] {
+    let installers =
+        ["kickstart", "autoyast", "preseed", "subiquity", "agama", "sh", "cloud-init", "ignition"];
+    for installer in installers {
         let args = [&[installer, "cn001"][..], &server].concat();
         assert_snapshot!(format!("snippet-{installer}"), snippet(&args));
     }
@@ -32,7 +33,7 @@ fn of_snippets() {
     exit status 2
     ----- stderr -----
     error: invalid value 'anaconda' for '<INSTALLER>'
-      [possible values: kickstart, autoyast, preseed, subiquity]
+      [possible values: kickstart, autoyast, preseed, subiquity, agama, sh, cloud-init, ignition]
 
     For more information, try '--help'.
     ");
