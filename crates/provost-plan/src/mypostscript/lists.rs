@@ -38,7 +38,7 @@ impl List {
 
 impl Group {
     /// All of them, in the order in which they run.
-    pub(super) const ALL: [Self; 3] = [Self::Defaults, Self::Osimage, Self::Node];
+    pub const ALL: [Self; 3] = [Self::Defaults, Self::Osimage, Self::Node];
 
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::notes::Notes;
-use super::xcat::{Attributes, Xcat, is_method};
+use super::xcat::{Attributes, Xcat, is_method, names};
 
 /// A node's variables, and the attributes that they come from.
 const OF_NODES: [(&str, &str); 12] = [
@@ -34,10 +34,10 @@ const NICS: [&str; 7] = [
 ];
 
 /// Variables that xCAT makes from other tables and files.
-const NOT_HERE: [&str; 3] = [
-    "NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table",
-    "OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist \
-     name; NOSYNCFILES: its synclists",
+const NETWORKS: &str = "NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table";
+const PACKAGES: &str = "OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and \
+     otherpkglist name; NOSYNCFILES: its synclists";
+const OTHERS: [&str; 1] = [
     "ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, \
      monitoring, service pools, vlans and kits set",
 ];
@@ -64,6 +64,12 @@ impl<'a> Environments<'a> {
         if let Some(master) = xcat.site.get("master") {
             self.master(&mut env, master, None);
         }
+        for (n, network) in (1..).zip(&xcat.networks) {
+            let columns: Vec<String> =
+                network.iter().map(|(column, value)| format!("{column}={value}")).collect();
+            env.insert(format!("NETWORKS_LINE{n}"), columns.join("||"));
+            env.insert("NETWORKS_LINES".to_owned(), n.to_string());
+        }
         let no = self.ssh_between().is_some_and(|groups| !groups.contains(&"ALLGROUPS"));
         let between = if no { "NO" } else { "YES" };
         env.insert("ENABLESSHBETWEENNODES".to_owned(), between.to_owned());
@@ -81,9 +87,31 @@ impl<'a> Environments<'a> {
                 env.insert(name.to_owned(), folder.clone());
             }
         }
+        env.extend(self.packages(image));
         let own = image.get("environvar").map(String::as_str).unwrap_or_default();
         for (variable, value) in own.split(',').filter_map(|item| item.split_once('=')) {
             self.variable(&mut env, variable.trim(), value, &format!("environvar of {name}"));
+        }
+        env
+    }
+
+    /// The package lists of an image, where they could be read.
+    fn packages(&self, image: &Attributes) -> BTreeMap<String, String> {
+        let lists = |name: &str| {
+            let mut lists = PackageLists::default();
+            let files = image.get(name).map(|files| names(files)).unwrap_or_default();
+            files.iter().for_each(|file| lists.read(file, &self.xcat.lists, 0));
+            lists
+        };
+        let mut env = BTreeMap::new();
+        let system = lists("pkglist");
+        if !system.all.concat().is_empty() {
+            env.insert("OSPKGS".to_owned(), system.all.concat().join(","));
+        }
+        let others = lists("otherpkglist");
+        for (n, packages) in (1..).zip(others.all.iter().filter(|packages| !packages.is_empty())) {
+            env.insert(format!("OTHERPKGS{n}"), packages.join(","));
+            env.insert("OTHERPKGS_INDEX".to_owned(), n.to_string());
         }
         env
     }
@@ -120,6 +148,13 @@ impl<'a> Environments<'a> {
         if is_service || between.is_some_and(|groups| groups.into_iter().any(is_in)) {
             env.insert("ENABLESSHBETWEENNODES".to_owned(), "YES".to_owned());
         }
+        for name in xcat.attribute(node, "routenames").iter().flat_map(|routes| names(routes)) {
+            if let Some(route) = xcat.routes.get(&name) {
+                let of = |column: &str| route.get(column).cloned().unwrap_or_default();
+                let value = ["net", "mask", "gateway", "ifname"].map(of).join(",");
+                self.variable(&mut env, &format!("ROUTE_{name}"), &value, &format!("route {name}"));
+            }
+        }
         if let Some(defined) = xcat.defined.get(node) {
             nics(&mut env, defined);
         }
@@ -129,10 +164,12 @@ impl<'a> Environments<'a> {
     /// Notes the variables that scripts may read and that aren't carried over.
     pub(super) fn note_missing(&mut self) {
         let has_routes = |node: &String| self.xcat.attribute(node, "routenames").is_some();
-        let routes = self.xcat.nodes().iter().any(has_routes);
+        let routes = self.xcat.routes.is_empty() && self.xcat.nodes().iter().any(has_routes);
         let routes =
             routes.then_some("ROUTE_NAME for each of a node's routenames: the routes table");
-        for what in NOT_HERE.into_iter().chain(routes) {
+        let networks = Some(NETWORKS).filter(|_| self.xcat.networks.is_empty());
+        let packages = Some(PACKAGES).filter(|_| self.xcat.lists.is_empty());
+        for what in networks.into_iter().chain(packages).chain(OTHERS).chain(routes) {
             self.notes.add(format!(
                 "{what}; set those that your scripts read as env of [defaults] or of a group"
             ));
@@ -214,4 +251,48 @@ fn nics(env: &mut BTreeMap<String, String>, defined: &Attributes) {
             env.insert(nic.to_uppercase(), values.join(","));
         }
     }
+}
+
+/// The packages of lists as xCAT reads them.
+struct PackageLists {
+    /// Those that are installed together.
+    all: Vec<Vec<String>>,
+}
+
+impl Default for PackageLists {
+    fn default() -> Self {
+        Self { all: vec![Vec::new()] }
+    }
+}
+
+/// How deep lists may include each other.
+const MOST_INCLUDES: usize = 10;
+
+impl PackageLists {
+    fn read(&mut self, file: &str, lists: &BTreeMap<String, String>, depth: usize) {
+        for line in lists.get(file).map(String::as_str).unwrap_or_default().lines() {
+            let line = line.trim();
+            let marked = line.strip_prefix('#').and_then(|rest| rest.strip_suffix('#'));
+            match marked {
+                Some("NEW_INSTALL_LIST") => self.all.push(Vec::new()),
+                Some(mark) if depth < MOST_INCLUDES => {
+                    if let Some(file) = mark.strip_prefix("INCLUDE:") {
+                        self.read(file, lists, depth + 1);
+                    }
+                }
+                Some(_) => {}
+                None if line.is_empty() || line.starts_with('#') => {}
+                None => {
+                    if let Some(last) = self.all.last_mut() {
+                        last.push(line.to_owned());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The lists that a package list includes.
+pub(super) fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("#INCLUDE:")?.strip_suffix('#'))
 }

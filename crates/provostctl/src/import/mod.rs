@@ -1,13 +1,17 @@
 //! `provostctl import`: another system's tables as a `site.toml`.
 
 mod ansible;
+mod compare;
 mod environment;
+mod factor;
 mod inventory;
+mod mypostscripts;
 mod notes;
 mod site;
 mod unreadable;
 mod warewulf;
 mod xcat;
+mod xcat_commands;
 mod yaml;
 
 use provost_steplog::wording;
@@ -21,21 +25,13 @@ use provost_steplog::terminal::escape_cell;
 use self::notes::Notes;
 use self::unreadable::Unreadable;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, site_file};
 
 /// Which system it is from.
 #[derive(clap::Subcommand)]
 pub(crate) enum Import {
-    /// From the output of an xCAT management node; lists what can't be carried over
-    Xcat {
-        /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l
-        /// -z`, `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype
-        /// and noderes
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        to: To,
-    },
+    /// From an xCAT management node; lists what can't be carried over
+    Xcat(FromXcat),
     /// From an inventory of Ansible, in INI or YAML; lists what can't be carried over
     Ansible {
         /// Inventories, or the output of `ansible-inventory --list --yaml`, which has the variables of
@@ -55,6 +51,31 @@ pub(crate) enum Import {
     },
 }
 
+/// What xCAT knows: of its tables, or of the files that it hands its nodes.
+#[derive(clap::Args)]
+pub(crate) struct FromXcat {
+    /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l -z`,
+    /// `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype, noderes,
+    /// networks and routes
+    #[arg(value_name = "FILE", required_unless_present_any = ["from_xcat", "mypostscripts", "compare"])]
+    files: Vec<PathBuf>,
+    /// Run these commands here, on the xCAT management node, and read the package lists of its images
+    #[arg(long, conflicts_with_all = ["files", "mypostscripts"])]
+    from_xcat: bool,
+    /// Read what xCAT hands each node, usually in /tftpboot/mypostscripts, in place of its tables
+    #[arg(long, value_name = "DIR", conflicts_with = "files")]
+    mypostscripts: Option<PathBuf>,
+    #[command(flatten)]
+    to: To,
+    /// Print what each node would run otherwise by SITE than by the file that xCAT hands it today, in this
+    /// folder
+    #[arg(long, value_name = "DIR", requires = "site")]
+    compare: Option<PathBuf>,
+    /// The site.toml that is compared
+    #[arg(long, value_name = "SITE", requires = "compare")]
+    site: Option<PathBuf>,
+}
+
 #[derive(clap::Args)]
 pub(crate) struct To {
     /// The file to write; without this, standard output
@@ -65,28 +86,52 @@ pub(crate) struct To {
 impl Import {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match self {
-            Self::Xcat { files, to } => from_xcat(files, to),
+            Self::Xcat(from) => from.run(),
             Self::Ansible { files, to } => from_ansible(files, to),
             Self::Warewulf { file, to } => from_warewulf(file, to),
         }
     }
 }
 
-fn from_xcat(files: &[PathBuf], to: &To) -> Result<(), Failure> {
-    let mut xcat = xcat::Xcat::default();
-    for path in files {
-        let text = text(path, "name readable files with the output of tabdump and lsdef")?;
-        let hint = "use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`";
-        xcat.read(&text).map_err(|e| unusable(path, &e, hint))?;
+impl FromXcat {
+    fn run(&self) -> Result<(), Failure> {
+        if self.from_xcat || self.mypostscripts.is_some() || !self.files.is_empty() {
+            self.import()?;
+        }
+        let (Some(folder), Some(path)) = (&self.compare, &self.site) else { return Ok(()) };
+        let handed = mypostscripts::read(folder, &mut Notes::default())?;
+        let site = site_file::read(path)?;
+        compare::compare(&handed, &site, path)
     }
-    if xcat.nodes().is_empty() {
-        return Err(Failure::new(
-            "none of these files names a node",
-            "add the output of `tabdump nodelist` or `lsdef -t node -l -z`",
-        ));
+
+    fn import(&self) -> Result<(), Failure> {
+        if let Some(folder) = &self.mypostscripts {
+            let mut notes = Notes::default();
+            let handed = mypostscripts::read(folder, &mut notes)?;
+            let (xcat, contents) = mypostscripts::as_tables(&handed, &mut notes);
+            let site::Imported { text, notes } = site::write(&xcat, Some(contents), notes);
+            return self.to.deliver(&text, &notes, handed.len());
+        }
+        let xcat = if self.from_xcat { xcat_commands::read()? } else { self.tables()? };
+        if xcat.nodes().is_empty() {
+            return Err(Failure::new(
+                "none of these files names a node",
+                "add the output of `tabdump nodelist` or `lsdef -t node -l -z`",
+            ));
+        }
+        let site::Imported { text, notes } = site::write(&xcat, None, Notes::default());
+        self.to.deliver(&text, &notes, xcat.nodes().len())
     }
-    let site::Imported { text, notes } = site::write(&xcat);
-    to.deliver(&text, &notes, xcat.nodes().len())
+
+    fn tables(&self) -> Result<xcat::Xcat, Failure> {
+        let mut xcat = xcat::Xcat::default();
+        for path in &self.files {
+            let text = text(path, "name readable files with the output of tabdump and lsdef")?;
+            let hint = "use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`";
+            xcat.read(&text).map_err(|e| unusable(path, &e, hint))?;
+        }
+        Ok(xcat)
+    }
 }
 
 fn from_ansible(files: &[PathBuf], to: &To) -> Result<(), Failure> {

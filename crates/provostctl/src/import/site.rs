@@ -7,6 +7,7 @@ use provost_plan::{Step, nodes};
 use toml::Value;
 
 use super::environment::Environments;
+use super::factor::{Content, Factored, Section, factor};
 use super::inventory::key;
 use super::notes::Notes;
 use super::xcat::{DEFAULTS, Scripts, Xcat, is_method, names};
@@ -17,21 +18,53 @@ pub(super) struct Imported {
     pub(super) notes: Notes,
 }
 
-/// Writes the `site.toml`.
-pub(super) fn write(xcat: &Xcat) -> Imported {
+/// Writes the `site.toml`. `read` is what nodes run by their own files; without it, it follows from the
+/// tables.
+pub(super) fn write(
+    xcat: &Xcat,
+    read: Option<BTreeMap<String, Content>>,
+    notes: Notes,
+) -> Imported {
     let mut out = Writer {
         xcat,
         text: HEAD.to_owned(),
-        notes: Notes::default(),
+        notes,
         resplit: BTreeSet::new(),
         served: BTreeSet::new(),
     };
-    out.defaults();
-    out.images();
-    out.groups();
-    out.nodes();
-    out.leftovers();
-    out.environments().note_missing();
+    let is_read = read.is_some();
+    let images = if is_read { Vec::new() } else { out.images() };
+    let mut groups = if is_read { Vec::new() } else { out.groups() };
+    let contents = read.unwrap_or_else(|| out.contents());
+    let of_images = images.iter().flat_map(|image| image.content.env.keys().cloned()).collect();
+    let groups_of = |node: &str| xcat.groups_of(node);
+    let Factored { defaults, groups: shared, nodes } = factor(contents, groups_of, &of_images);
+    out.defaults(defaults, is_read);
+    for mut section in shared {
+        let there = groups.iter_mut().find(|group| group.name == section.name);
+        match there {
+            Some(there) if there.nodes == section.nodes => there.content.env = section.content.env,
+            Some(_) => {
+                // Other nodes have that group's scripts.
+                section.name += "-env";
+                groups.push(section);
+            }
+            None => groups.push(section),
+        }
+    }
+    for Section { name, nodes, content } in images.into_iter().chain(groups) {
+        let heading = format!("[groups.{}]", key(&name));
+        out.section(&heading, Some(&nodes), &content.scripts, &content.env, &name);
+    }
+    for (names, content) in nodes {
+        let folded = nodes::fold(&names);
+        let heading = format!("[nodes.{}]", key(&folded));
+        out.section(&heading, None, &content.scripts, &content.env, &folded);
+    }
+    if !is_read {
+        out.leftovers();
+        out.environments().note_missing();
+    }
     let resplit = out.resplit.into_iter().map(Value::String).collect();
     // A key of the whole file has to be before the sections.
     let text = match Value::Array(resplit) {
@@ -59,9 +92,11 @@ impl Writer<'_> {
         Environments::new(self.xcat, &mut self.notes)
     }
 
-    fn defaults(&mut self) {
+    /// The section of all nodes, which have the variables `common`.
+    fn defaults(&mut self, common: BTreeMap<String, String>, is_read: bool) {
         let xcat = self.xcat;
-        let env = self.environments().of_all();
+        let mut env = if is_read { BTreeMap::new() } else { self.environments().of_all() };
+        env.extend(common);
         let scripts = xcat.row(DEFAULTS);
         if !xcat.has_scripts {
             self.notes.add(
@@ -78,8 +113,9 @@ impl Writer<'_> {
     }
 
     /// The images, as groups of the nodes that have them.
-    fn images(&mut self) {
+    fn images(&mut self) -> Vec<Section> {
         let xcat = self.xcat;
+        let mut sections = Vec::new();
         for (image, attributes) in &xcat.images {
             let has_it = |node: &String| xcat.attribute(node, "provmethod").as_ref() == Some(image);
             let nodes = self.possible(xcat.nodes().into_iter().filter(has_it).collect());
@@ -87,10 +123,11 @@ impl Writer<'_> {
             self.unnamed(image, &scripts);
             let env = self.environments().of_image(image);
             if !(nodes.is_empty() || scripts.is_none() && env.is_empty()) {
-                let heading = format!("[groups.{}]", key(&format!("osimage-{image}")));
-                self.section(&heading, Some(&nodes), &scripts, &env, image);
+                let content = Content { scripts, env };
+                sections.push(Section { name: format!("osimage-{image}"), nodes, content });
             }
         }
+        sections
     }
 
     /// Notes an image with scripts that nodes name only by its parts: whether they run depends on
@@ -116,7 +153,7 @@ impl Writer<'_> {
     /// The scripts that nodes get from their groups. In a site.toml the groups add up; in xCAT the
     /// first group that has scripts counts. So each node is written to the one group that has just
     /// what it gets.
-    fn groups(&mut self) {
+    fn groups(&mut self) -> Vec<Section> {
         let xcat = self.xcat;
         let mut alike: BTreeMap<(String, Scripts), Vec<String>> = BTreeMap::new();
         for node in self.possible(xcat.nodes()) {
@@ -132,32 +169,28 @@ impl Writer<'_> {
             }
         }
         let mut names = BTreeSet::new();
+        let mut sections = Vec::new();
         for ((name, scripts), nodes) in alike {
             let is_a_group = !xcat.row(&name).is_none();
             if (is_a_group || nodes.len() > 1) && names.insert(name.clone()) {
-                let heading = format!("[groups.{}]", key(&name));
-                self.section(&heading, Some(&nodes), &scripts, &BTreeMap::new(), &name);
-                self.served.extend(nodes);
+                self.served.extend(nodes.iter().cloned());
+                let content = Content { scripts, env: BTreeMap::new() };
+                sections.push(Section { name, nodes, content });
             }
         }
+        sections
     }
 
-    /// Nodes with the same content share a section.
-    fn nodes(&mut self) {
-        let xcat = self.xcat;
-        let mut alike: BTreeMap<(Scripts, BTreeMap<String, String>), Vec<String>> = BTreeMap::new();
-        for node in self.possible(xcat.nodes()) {
+    /// What each node has of its own, besides what a group's section gives it.
+    fn contents(&mut self) -> BTreeMap<String, Content> {
+        let mut contents = BTreeMap::new();
+        for node in self.possible(self.xcat.nodes()) {
             let env = self.environments().of_node(&node);
             let served = self.served.contains(&node);
-            let scripts = if served { Scripts::default() } else { xcat.scripts(&node) };
-            alike.entry((scripts, env)).or_default().push(node);
+            let scripts = if served { Scripts::default() } else { self.xcat.scripts(&node) };
+            contents.insert(node, Content { scripts, env });
         }
-        let mut alike: Vec<_> = alike.into_iter().collect();
-        alike.sort_by(|a, b| a.1.cmp(&b.1));
-        for ((scripts, env), names) in alike {
-            let folded = nodes::fold(&names);
-            self.section(&format!("[nodes.{}]", key(&folded)), None, &scripts, &env, &folded);
-        }
+        contents
     }
 
     /// The nodes whose names can be used.

@@ -13,6 +13,12 @@ pub(super) struct Xcat {
     pub(super) attributes: BTreeMap<String, Attributes>,
     /// The groups of each node, in its own order, from nodelist.
     groups: BTreeMap<String, Vec<String>>,
+    /// The lines of the networks table, each with its columns in order.
+    pub(super) networks: Vec<Vec<(String, String)>>,
+    /// The rows of the routes table, by name.
+    pub(super) routes: BTreeMap<String, Attributes>,
+    /// The package lists that images name, by path, where they could be read.
+    pub(super) lists: BTreeMap<String, String>,
     /// The groups whose members a rule decides.
     pub(super) dynamic: Vec<String>,
     /// The attributes of nodes as lsdef shows them: groups' are merged into them, and without `-z`
@@ -38,7 +44,7 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    fn by(of: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn by(of: impl Fn(&str) -> Option<String>) -> Self {
         let [postscripts, postbootscripts] = LISTS.map(|list| of(list).unwrap_or_default());
         Self { postscripts, postbootscripts }
     }
@@ -50,6 +56,12 @@ impl Scripts {
 
     pub(super) fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Both, by their names.
+    pub(super) fn lists(self) -> [(&'static str, String); 2] {
+        let [postscripts, postbootscripts] = LISTS;
+        [(postscripts, self.postscripts), (postbootscripts, self.postbootscripts)]
     }
 }
 
@@ -74,6 +86,11 @@ impl Xcat {
         nodes.sort();
         nodes.dedup();
         nodes
+    }
+
+    /// Sets a node's groups.
+    pub(super) fn set_groups(&mut self, node: &str, groups: Vec<String>) {
+        self.groups.insert(node.to_owned(), groups);
     }
 
     /// A node's groups, in its own order.
@@ -159,6 +176,14 @@ impl Xcat {
                 }
                 ["node", "groups", ..] => {
                     self.groups.insert(of("node"), names(&of("groups")));
+                }
+                ["netname", ..] => {
+                    let column = |key: &&str| ((*key).to_owned(), of(key));
+                    self.networks.push(keys.iter().map(column).collect());
+                }
+                ["routename", ..] => {
+                    let columns = row.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+                    self.routes.insert(of("routename"), columns.collect());
                 }
                 ["groupname", ..] => {
                     if of("grouptype") == "dynamic" || !of("wherevals").is_empty() {

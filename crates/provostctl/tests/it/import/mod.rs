@@ -3,6 +3,7 @@
 mod ansible;
 mod warewulf;
 mod xcat;
+mod xcat_files;
 
 use std::fs;
 use std::process::{Command, Output};
