@@ -18,6 +18,7 @@ mod given;
 mod new_file;
 mod open;
 mod private;
+mod storage;
 
 use std::io;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub use given::{open_given, read_given, read_given_text, read_input};
 pub use new_file::NewFile;
 pub use open::{Refusal, check_len, open, open_bounded, open_to_read, read, refusal};
 pub use private::{SHARED, create_private_folder, create_private_folder_of};
+pub use storage::Storage;
 
 /// Replaces the file at `path` by `bytes`. Its mode is 0600.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
