@@ -16,5 +16,9 @@ pub const IDENTITY: &str = "provost-identity";
 pub const RENEW: &str = "renew";
 /// On a signed file: its signature, in base64. A node needs both, and another request would take another connection.
 pub const FILE_SIGNATURE: &str = "provost-signature";
+/// On a node's log: [`SUCCESS`] where it is a [`LogKind::Success`](crate::LogKind).
+pub const LOG: &str = "provost-log";
+/// The log isn't of a failed step.
+pub const SUCCESS: &str = "success";
 /// On a webhook: `sha256=` and the HMAC of the body by the receiver's secret, in hexadecimal digits.
 pub const WEBHOOK_SIGNATURE: &str = "provost-signature";

@@ -21,7 +21,7 @@ pub const VERSION: &str = match option_env!("PROVOST_VERSION") {
 pub use admins::{Admin, Followed};
 pub use error::ErrorBody;
 pub use node::{Detail, Node, ReportedGenerations, RunningFor};
-pub use nodes::{Beat, Growth, InnerStage};
+pub use nodes::{Beat, Growth, InnerStage, LogKind};
 pub use route::Route;
 pub use words::{
     AuthFailure, Cause, Directive, Expires, NoticeKind, Outcome, Phase, Role, Service, Status,

@@ -31,7 +31,7 @@ pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
 pub const NOT_BEGUN: Route = Route("/v1/nodes/{node}/not-begun");
 /// `POST`, a JSON array of records: a node reports.
 pub const RECORDS: Route = Route("/v1/nodes/{node}/records");
-/// `PUT`, text: the log of a failed step.
+/// `PUT`, text: the log of a step.
 pub const LOG: Route = Route("/v1/nodes/{node}/runs/{run}/logs/{name}");
 /// `POST`, a [`Beat`]: how a step goes that runs.
 pub const BEAT: Route = Route("/v1/nodes/{node}/runs/{run}/beat");
@@ -61,6 +61,16 @@ impl<'a> NotBegun<'a> {
         let (run, sha256) = head.split_once(' ')?;
         Some(Self { proof, text, run, sha256, reason })
     }
+}
+
+/// How the step ended that a log is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogKind {
+    /// One that failed: it comes at once.
+    Failure,
+    /// Any other one, or a try that was repeated. It comes after the run, waits while others report, and is the first
+    /// to go where a node is over its quota.
+    Success,
 }
 
 /// The answer to a report.

@@ -1,5 +1,5 @@
 //! What the management node knows of the nodes: their records, the status that follows from these,
-//! their tokens and identities and the logs of failed steps, the admins and what they changed; behind one
+//! their tokens and identities and the logs of steps, the admins and what they changed; behind one
 //! [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
@@ -65,7 +65,8 @@ pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use provost_api::admins::{AuditEntry, Pruned};
 pub use provost_api::{
-    Admin, Detail, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status, UpdateStatus,
+    Admin, Detail, LogKind, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status,
+    UpdateStatus,
 };
 pub use quota::{Quota, Quotas, RecordQuota};
 pub use retention::{PruneScope, Retention};

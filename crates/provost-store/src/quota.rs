@@ -36,6 +36,30 @@ impl Default for RecordQuota {
     }
 }
 
+/// What a log counts at least, in bytes: a file needs more than its content.
+pub(crate) const SMALLEST_LOG: u64 = 64 * 1024;
+
+/// What the logs of a node take, with the one that is to be stored, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogUsage {
+    /// Those of this hour.
+    pub(crate) in_hour: u64,
+    /// All.
+    pub(crate) all: u64,
+    /// For how many seconds the oldest one of this hour is of this hour.
+    pub(crate) left: u64,
+}
+
+/// A log that goes where others need its room.
+pub(crate) struct Removable<K> {
+    /// What it is found by.
+    pub(crate) key: K,
+    /// Its size, at least [`SMALLEST_LOG`].
+    pub(crate) bytes: u64,
+    /// Whether it is of this hour.
+    pub(crate) in_hour: bool,
+}
+
 /// How much of one node is stored, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Quota {
@@ -136,6 +160,30 @@ impl Usage {
 }
 
 impl Quota {
+    /// Which of the node's logs of successful steps have to go so that what it would have is allowed: the `oldest`
+    /// ones, which are asked for only where some have to.
+    pub(crate) fn make_room<K>(
+        &self,
+        mut usage: LogUsage,
+        oldest: impl IntoIterator<Item = Removable<K>>,
+    ) -> Result<Vec<K>, OverQuota> {
+        let check = |usage: &LogUsage| self.check(usage.in_hour, usage.all, usage.left);
+        let (mut gone, mut oldest) = (Vec::new(), oldest.into_iter());
+        let Err(over) = check(&usage) else { return Ok(gone) };
+        while check(&usage).is_err() {
+            let Some(Removable { key, bytes, in_hour }) = oldest.next() else { return Err(over) };
+            if in_hour {
+                usage.in_hour = usage.in_hour.saturating_sub(bytes);
+            } else if usage.all <= self.all {
+                // It would make no room in this hour.
+                continue;
+            }
+            usage.all = usage.all.saturating_sub(bytes);
+            gone.push(key);
+        }
+        Ok(gone)
+    }
+
     /// Checks what a node would have; `left` is for how many seconds this hour still counts.
     pub(crate) fn check(&self, in_hour: u64, all: u64, left: u64) -> Result<(), OverQuota> {
         let over = |most, hourly, seconds| OverQuota {
@@ -157,6 +205,24 @@ impl Quota {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_oldest_logs_that_may_go_make_room_and_none_goes_where_that_is_not_enough() {
+        let quota = Quota { per_hour: 10, all: 20 };
+        let room = |in_hour, all, removable: &[(char, u64, bool)]| {
+            let removable = removable.iter();
+            let removable =
+                removable.map(|&(key, bytes, in_hour)| Removable { key, bytes, in_hour });
+            quota.make_room(LogUsage { in_hour, all, left: 60 }, removable).ok()
+        };
+        let three = [('a', 4, false), ('b', 2, true), ('c', 2, true)];
+        assert_eq!(room(10, 20, &three), Some(vec![]));
+        assert_eq!(room(10, 21, &three), Some(vec!['a']));
+        assert_eq!(room(10, 25, &three), Some(vec!['a', 'b']));
+        assert_eq!(room(12, 16, &three), Some(vec!['b']), "an older one is no room in this hour");
+        assert_eq!(room(10, 29, &three), None);
+        assert_eq!(room(15, 15, &three), None);
+    }
 
     #[test]
     fn an_hour_later_there_is_room_again_until_all_of_it_is_used() {

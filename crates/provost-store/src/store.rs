@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use provost_api::LogKind;
 use provost_record::Record;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
@@ -179,8 +180,15 @@ pub trait Store:
     /// id, it is the first one's.
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>>;
 
-    /// Stores a log, whole or not at all, in place of an earlier one of the same name.
-    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()>;
+    /// Stores a log, whole or not at all, in place of an earlier one of the same name. Returns what it took the room
+    /// of: where the node would be over its quota, its logs of successful steps go first, the oldest before others.
+    fn put_log<'a>(
+        &'a self,
+        node: &'a str,
+        log: UploadedLog,
+        kind: LogKind,
+        bytes: Vec<u8>,
+    ) -> Answer<'a, Pruned>;
 
     /// The logs that a node has uploaded.
     fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>>;

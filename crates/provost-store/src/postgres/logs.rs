@@ -1,14 +1,16 @@
 //! Uploaded logs are rows: all daemons have them.
 
+use deadpool_postgres::Transaction;
+use provost_api::LogKind;
+use tokio_postgres::Row;
+
 use super::connect::Database;
 use super::error::Failure;
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{LogUsage, OverQuota, Quota, Removable, SMALLEST_LOG};
 use crate::retention::OldRun;
 use crate::store::is_file_name;
 use crate::{Pruned, UploadedLog};
 
-/// What a log counts at least, in bytes, as it does where it is a file.
-const SMALLEST: i64 = 64 * 1024;
 /// Seconds of an hour.
 const HOUR: i64 = 3600;
 
@@ -16,9 +18,10 @@ pub(super) async fn put(
     db: &Database,
     node: &str,
     log: &UploadedLog,
+    kind: LogKind,
     bytes: &[u8],
     quota: Quota,
-) -> Result<Result<(), OverQuota>, Failure> {
+) -> Result<Result<Pruned, OverQuota>, Failure> {
     for name in [node, &log.run, &log.name] {
         if !is_file_name(name) {
             return Err(Failure::Refused(format!("{name:?} isn't a file name")));
@@ -28,6 +31,37 @@ pub(super) async fn put(
     let change = client.transaction().await?;
     // Logs of one node at the same time can't exceed its quota together.
     change.execute("SELECT pg_advisory_xact_lock(hashtext('log'), hashtext($1))", &[&node]).await?;
+    let usage = usage(&change, node, log, bytes.len() as u64).await?;
+    let oldest = match quota.check(usage.in_hour, usage.all, usage.left) {
+        Ok(()) => Vec::new(),
+        Err(_) => removable(&change, node, log).await?,
+    };
+    let gone = match quota.make_room(usage, oldest) {
+        Ok(gone) => gone,
+        Err(over) => return Ok(Err(over)),
+    };
+    let mut removed = Pruned::default();
+    for (run, name, bytes) in gone {
+        let delete = "DELETE FROM log WHERE node = $1 AND run = $2 AND name = $3";
+        let logs = change.execute(delete, &[&node, &run, &name]).await?;
+        removed += Pruned { logs, log_bytes: bytes, ..Pruned::default() };
+    }
+    let insert = "INSERT INTO log (node, run, name, success, bytes) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (node, run, name) DO UPDATE
+         SET bytes = excluded.bytes, at = excluded.at, success = excluded.success";
+    let success = kind == LogKind::Success;
+    change.execute(insert, &[&node, &log.run, &log.name, &success, &bytes]).await?;
+    change.commit().await?;
+    Ok(Ok(removed))
+}
+
+/// What a node's logs take, with `log` of so many `bytes`.
+async fn usage(
+    client: &Transaction<'_>,
+    node: &str,
+    log: &UploadedLog,
+    bytes: u64,
+) -> Result<LogUsage, Failure> {
     let select = "WITH counted AS (
              SELECT greatest(octet_length(bytes), $4) AS bytes,
                  extract(epoch FROM clock_timestamp() - at)::bigint AS age
@@ -37,20 +71,31 @@ pub(super) async fn put(
              coalesce(sum(bytes) FILTER (WHERE age < $5), 0)::bigint,
              coalesce(max(age) FILTER (WHERE age < $5), 0)
          FROM counted";
-    let used =
-        change.query_one(select, &[&node, &log.run, &log.name, &(SMALLEST as i32), &HOUR]).await?;
+    let smallest = SMALLEST_LOG as i32;
+    let used = client.query_one(select, &[&node, &log.run, &log.name, &smallest, &HOUR]).await?;
     let (all, in_hour, oldest): (i64, i64, i64) =
         (used.try_get(0)?, used.try_get(1)?, used.try_get(2)?);
-    let counted = (bytes.len() as i64).max(SMALLEST);
-    let sum = |used: i64| (used + counted).unsigned_abs();
-    if let Err(over) = quota.check(sum(in_hour), sum(all), (HOUR - oldest).max(0).unsigned_abs()) {
-        return Ok(Err(over));
-    }
-    let insert = "INSERT INTO log (node, run, name, bytes) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (node, run, name) DO UPDATE SET bytes = excluded.bytes, at = excluded.at";
-    change.execute(insert, &[&node, &log.run, &log.name, &bytes]).await?;
-    change.commit().await?;
-    Ok(Ok(()))
+    let sum = |used: i64| used.unsigned_abs() + bytes.max(SMALLEST_LOG);
+    let left = (HOUR - oldest).max(0).unsigned_abs();
+    Ok(LogUsage { in_hour: sum(in_hour), all: sum(all), left })
+}
+
+/// The node's logs of successful steps but for `log`, the oldest first: each by its run, its name and its size.
+async fn removable(
+    client: &Transaction<'_>,
+    node: &str,
+    log: &UploadedLog,
+) -> Result<Vec<Removable<(String, String, u64)>>, Failure> {
+    let select = "SELECT run, name, octet_length(bytes)::bigint,
+             extract(epoch FROM clock_timestamp() - at)::bigint < $4
+         FROM log WHERE node = $1 AND (run, name) <> ($2, $3) AND success ORDER BY at, run";
+    let rows = client.query(select, &[&node, &log.run, &log.name, &HOUR]).await?;
+    let removable = |row: Row| {
+        let bytes = row.try_get::<_, i64>(2)?.unsigned_abs();
+        let key = (row.try_get(0)?, row.try_get(1)?, bytes);
+        Ok(Removable { key, bytes: bytes.max(SMALLEST_LOG), in_hour: row.try_get(3)? })
+    };
+    rows.into_iter().map(removable).collect()
 }
 
 pub(super) async fn list(db: &Database, node: &str) -> Result<Vec<UploadedLog>, Failure> {

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
+use provost_api::LogKind;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
@@ -166,9 +167,15 @@ impl Store for Postgres {
         self.read(runs::records(&self.database, run, after))
     }
 
-    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
+    fn put_log<'a>(
+        &'a self,
+        node: &'a str,
+        log: UploadedLog,
+        kind: LogKind,
+        bytes: Vec<u8>,
+    ) -> Answer<'a, Pruned> {
         Box::pin(async move {
-            let stored = logs::put(&self.database, node, &log, &bytes, self.quotas.logs);
+            let stored = logs::put(&self.database, node, &log, kind, &bytes, self.quotas.logs);
             let stored = within(ANSWER, stored)
                 .await
                 .map_err(|e| e.of("writing to", &self.database.name))?;

@@ -44,12 +44,14 @@ CREATE TABLE record (
 -- It is compressed already.
 ALTER TABLE record ALTER COLUMN body SET STORAGE EXTERNAL;
 
+-- Those of steps that succeeded are the first to go where a node is over its quota.
 CREATE TABLE log (
-    node  text COLLATE "C" NOT NULL,
-    run   text COLLATE "C" NOT NULL,
-    name  text COLLATE "C" NOT NULL,
-    at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    bytes bytea NOT NULL,
+    node    text COLLATE "C" NOT NULL,
+    run     text COLLATE "C" NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    success boolean NOT NULL DEFAULT false,
+    bytes   bytea NOT NULL,
     PRIMARY KEY (node, run, name)
 );
 CREATE INDEX log_at ON log (at);

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use provost_api::LogKind;
 
-use super::logs::{ENDING, found};
+use super::logs::{file_name, found, log_of};
 use crate::store::is_file_name;
 use crate::transfer::{Row, Value};
 
@@ -21,8 +22,7 @@ pub(super) fn each(root: &Path, mut give: impl FnMut(Row) -> io::Result<()>) -> 
             for log in found(fs::read_dir(run.path()))?.into_iter().flatten() {
                 let log = log?;
                 let file_name = log.file_name();
-                let name = file_name.to_str().and_then(|name| name.strip_suffix(ENDING));
-                let Some(name) = name else { continue };
+                let Some((name, kind)) = file_name.to_str().and_then(log_of) else { continue };
                 let Some(bytes) = found(fs::read(log.path()))? else { continue };
                 let Some(metadata) = found(log.metadata())? else { continue };
                 let at = Timestamp::try_from(metadata.modified()?).map_err(io::Error::other)?;
@@ -34,6 +34,7 @@ pub(super) fn each(root: &Path, mut give: impl FnMut(Row) -> io::Result<()>) -> 
                     text(&run.file_name().to_string_lossy()),
                     text(name),
                     Value::Text(at.to_string()),
+                    Value::Number(i64::from(kind == LogKind::Success)),
                     Value::Bytes(bytes),
                 ])?;
             }
@@ -46,17 +47,19 @@ pub(super) fn each(root: &Path, mut give: impl FnMut(Row) -> io::Result<()>) -> 
 pub(super) fn put(root: &Path, columns: &[&str], row: Row) -> io::Result<()> {
     let damaged = || io::Error::other("a row of the table log is damaged");
     let (mut node, mut run, mut name, mut at, mut bytes) = (None, None, None, None, None);
+    let mut kind = LogKind::Failure;
     for (column, value) in columns.iter().zip(row) {
         match (*column, value) {
             ("node", Value::Text(text)) => node = Some(text),
             ("run", Value::Text(text)) => run = Some(text),
             ("name", Value::Text(text)) => name = Some(text),
             ("at", Value::Text(text)) => at = text.parse::<Timestamp>().ok(),
+            ("success", Value::Number(1)) => kind = LogKind::Success,
             ("bytes", Value::Bytes(of)) => bytes = Some(of),
             _ => {}
         }
     }
-    let names = [node, run, name.map(|name| format!("{name}{ENDING}"))];
+    let names = [node, run, name.map(|name: String| file_name(&name, kind))];
     let [Some(node), Some(run), Some(name)] = names else { return Err(damaged()) };
     if ![&node, &run, &name].into_iter().all(|name| is_file_name(name)) {
         return Err(damaged());

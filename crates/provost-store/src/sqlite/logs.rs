@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use provost_api::LogKind;
 use provost_fs::Durability;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::error::failed;
 use super::reserve::Reserve;
-use crate::quota::{OverQuota, Quota};
+use crate::quota::{LogUsage, OverQuota, Quota, Removable, SMALLEST_LOG};
 use crate::retention::OldRun;
 use crate::store::is_file_name;
 use crate::{Answer, Pruned, StoreError, UploadedLog};
 
-/// How the files' names end. Names without it are of writes that a crash has interrupted.
-pub(super) const ENDING: &str = ".log";
+/// How the files' names end: logs of successful steps, and others. Names without one are of writes that a crash has
+/// interrupted.
+const ENDINGS: [(LogKind, &str); 2] = [(LogKind::Failure, ".log"), (LogKind::Success, ".success")];
 /// How the names of files that are being written begin (`tempfile`'s own prefix).
 const TEMPORARY: &[u8] = b".tmp";
 /// How far the time of a new file may be behind the clock: the kernel takes that of its last tick.
 const TICK: Duration = Duration::from_millis(20);
 /// How many logs are written at once.
 const STRIPES: usize = 64;
-/// What a log counts at least, in bytes: a file needs more than its content.
-const SMALLEST: u64 = 64 * 1024;
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Uploaded logs: `NODE/RUN/NN-SCRIPT.log`.
+/// Uploaded logs: `NODE/RUN/NN-SCRIPT.log`, of successful steps `NODE/RUN/NN-SCRIPT.success`.
 pub(super) struct Logs {
     root: PathBuf,
     quota: Quota,
@@ -56,21 +56,28 @@ impl Logs {
         &'a self,
         node: &'a str,
         log: UploadedLog,
+        kind: LogKind,
         bytes: Vec<u8>,
-    ) -> Answer<'a, ()> {
+    ) -> Answer<'a, Pruned> {
         Box::pin(async move {
-            let path = self.path(node, &log)?;
+            let path = self.path(node, &log, kind)?;
+            let other = self.path(node, &log, other(kind))?;
             let mut hasher = DefaultHasher::new();
             node.hash(&mut hasher);
             let _writing = self.writing[hasher.finish() as usize % STRIPES].lock().await;
             let (quota, reserve) = (self.quota, Arc::clone(&self.reserve));
             let work = move |path: &Path| {
                 reserve.fill()?;
-                let allowed = check_quota(path, bytes.len() as u64, quota)?;
-                if allowed.is_ok() {
-                    write(path, &bytes)?;
+                let room = make_room(path, &other, bytes.len() as u64, quota)?;
+                let Ok(gone) = room else { return Ok(room.map(|_| Pruned::default())) };
+                let mut removed = Pruned::default();
+                for (log, bytes) in gone {
+                    found(fs::remove_file(log))?;
+                    removed += Pruned { logs: 1, log_bytes: bytes, ..Pruned::default() };
                 }
-                Ok(allowed)
+                write(path, &bytes)?;
+                found(fs::remove_file(&other))?;
+                Ok(Ok(removed))
             };
             let written = self.blocking("writing", path, work).await?;
             written.map_err(|over| StoreError::over_quota(node, "logs", over))
@@ -83,8 +90,14 @@ impl Logs {
         log: &'a UploadedLog,
     ) -> Answer<'a, Option<Vec<u8>>> {
         Box::pin(async move {
-            let path = self.path(node, log)?;
-            self.blocking("reading", path, |path| found(fs::read(path))).await
+            for (kind, _) in ENDINGS {
+                let path = self.path(node, log, kind)?;
+                let bytes = self.blocking("reading", path, |path| found(fs::read(path))).await?;
+                if bytes.is_some() {
+                    return Ok(bytes);
+                }
+            }
+            Ok(None)
         })
     }
 
@@ -122,9 +135,9 @@ impl Logs {
         self.blocking("removing old logs in", self.root.clone(), work).await
     }
 
-    fn path(&self, node: &str, log: &UploadedLog) -> Result<PathBuf, StoreError> {
+    fn path(&self, node: &str, log: &UploadedLog, kind: LogKind) -> Result<PathBuf, StoreError> {
         let run = self.root.join(element(&self.root, node)?).join(element(&self.root, &log.run)?);
-        Ok(run.join(element(&self.root, &format!("{}{ENDING}", log.name))?))
+        Ok(run.join(element(&self.root, &file_name(&log.name, kind))?))
     }
 
     async fn blocking<T: Send + 'static>(
@@ -135,6 +148,24 @@ impl Logs {
     ) -> Result<T, StoreError> {
         let task = spawn_blocking(move || work(&path).map_err(|e| failed(doing, &path, e)));
         task.await.map_err(|e| failed(doing, &self.root, e))?
+    }
+}
+
+/// The name of the file of the log `name`.
+pub(super) fn file_name(name: &str, kind: LogKind) -> String {
+    let ending = ENDINGS.iter().find(|(of, _)| *of == kind).map_or("", |(_, ending)| ending);
+    format!("{name}{ending}")
+}
+
+/// Which log the file of this name has.
+pub(super) fn log_of(file_name: &str) -> Option<(&str, LogKind)> {
+    ENDINGS.iter().find_map(|(kind, ending)| Some((file_name.strip_suffix(ending)?, *kind)))
+}
+
+fn other(kind: LogKind) -> LogKind {
+    match kind {
+        LogKind::Failure => LogKind::Success,
+        LogKind::Success => LogKind::Failure,
     }
 }
 
@@ -153,18 +184,25 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.ancestors().skip(2).take(2).try_for_each(provost_fs::sync_folder)
 }
 
-/// Whether a node may store the log at `path` with `bytes`, by the files that it has.
-fn check_quota(path: &Path, bytes: u64, quota: Quota) -> io::Result<Result<(), OverQuota>> {
-    let counted = |bytes: u64| bytes.max(SMALLEST);
+/// Which files have to go, with their sizes, so that a node may store a log of so many `bytes` at `path`, in place of
+/// `other`: by the files that it has.
+fn make_room(
+    path: &Path,
+    other: &Path,
+    bytes: u64,
+    quota: Quota,
+) -> io::Result<Result<Vec<(PathBuf, u64)>, OverQuota>> {
+    let counted = |bytes: u64| bytes.max(SMALLEST_LOG);
     let (mut in_hour, mut all, mut oldest) = (counted(bytes), counted(bytes), Duration::ZERO);
+    let mut removable = Vec::new();
     let node = path.ancestors().nth(2).unwrap_or(path);
     for run in found(fs::read_dir(node))?.into_iter().flatten() {
         for log in fs::read_dir(run?.path())? {
-            let log = log?;
-            if log.path() == path {
+            let log = log?.path();
+            if log == path || log == other {
                 continue;
             }
-            let Some(file) = found(log.metadata())? else { continue };
+            let Some(file) = found(fs::metadata(&log))? else { continue };
             all += counted(file.len());
             // A time in the future is now.
             let age = file.modified()?.elapsed().unwrap_or_default();
@@ -172,9 +210,21 @@ fn check_quota(path: &Path, bytes: u64, quota: Quota) -> io::Result<Result<(), O
                 in_hour += counted(file.len());
                 oldest = oldest.max(age);
             }
+            let name = log.file_name().and_then(|name| name.to_str());
+            if name.and_then(log_of).is_some_and(|(_, kind)| kind == LogKind::Success) {
+                removable.push((age, log, file.len()));
+            }
         }
     }
-    Ok(quota.check(in_hour, all, HOUR.saturating_sub(oldest).as_secs()))
+    // Runs' ids are in the order in which they began.
+    removable.sort_by(|(a, log, _), (b, other, _)| b.cmp(a).then_with(|| log.cmp(other)));
+    let removable = removable.into_iter().map(|(age, log, bytes)| Removable {
+        key: (log, bytes),
+        bytes: counted(bytes),
+        in_hour: age < HOUR,
+    });
+    let usage = LogUsage { in_hour, all, left: HOUR.saturating_sub(oldest).as_secs() };
+    Ok(quota.make_room(usage, removable))
 }
 
 /// Removes the temporary files below `folder` that are older than this daemon.
@@ -244,14 +294,16 @@ fn list(node: &Path) -> io::Result<Vec<UploadedLog>> {
         let run = run?;
         for log in fs::read_dir(run.path())? {
             let name = log?.file_name();
-            if let (Some(run), Some(name)) =
-                (run.file_name().to_str(), name.to_str().and_then(|n| n.strip_suffix(ENDING)))
+            if let (Some(run), Some((name, _))) =
+                (run.file_name().to_str(), name.to_str().and_then(log_of))
             {
                 logs.push(UploadedLog { run: run.to_owned(), name: name.to_owned() });
             }
         }
     }
+    // A crash may have left one of each kind.
     logs.sort();
+    logs.dedup();
     Ok(logs)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
+use provost_api::LogKind;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
@@ -82,8 +83,14 @@ impl Store for Sqlite {
         })
     }
 
-    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
-        self.logs.put(node, log, bytes)
+    fn put_log<'a>(
+        &'a self,
+        node: &'a str,
+        log: UploadedLog,
+        kind: LogKind,
+        bytes: Vec<u8>,
+    ) -> Answer<'a, Pruned> {
+        self.logs.put(node, log, kind, bytes)
     }
 
     fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>> {

@@ -12,7 +12,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "token", columns: &["node", "sha256", "old_sha256", "old_until"] },
     Table { name: "run", columns: &["id", "node", "run", "began", "pruned"] },
     Table { name: "record", columns: &["run", "seq", "json"] },
-    Table { name: "log", columns: &["node", "run", "name", "at", "bytes"] },
+    Table { name: "log", columns: &["node", "run", "name", "at", "success", "bytes"] },
     Table { name: "step", columns: &["node", "script", "ms", "cause", "since", "run"] },
     Table { name: "identity", columns: &["key", "node", "since", "until", "revoked"] },
     Table { name: "enrolment_join", columns: &["node", "sha256", "until", "origin", "spent"] },

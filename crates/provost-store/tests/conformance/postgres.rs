@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use provost_steplog::wording::error_chain;
 use provost_store::{
-    Event, NodeStates, Notices, Postgres, PostgresFiles, Quota, Quotas, RecordQuota, Status, Store,
-    StoreError, Token, Tokens, UploadedLog, Watch,
+    Event, LogKind, NodeStates, Notices, Postgres, PostgresFiles, Quota, Quotas, RecordQuota,
+    Status, Store, StoreError, Token, Tokens, UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
 use serde_json::json;
@@ -114,7 +114,7 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
     }
     assert_eq!(one.node("cn001").await.unwrap().unwrap().status, Status::Booted);
     let log = UploadedLog { run: "a".into(), name: "01-x".into() };
-    one.put_log("cn001", log.clone(), b"text".to_vec()).await.unwrap();
+    one.put_log("cn001", log.clone(), LogKind::Failure, b"text".to_vec()).await.unwrap();
     assert_eq!(two.log("cn001", &log).await.unwrap().as_deref(), Some(&b"text"[..]));
 
     assert!(matches!(one.watch().await.unwrap(), Watch::Here { was_unwatched: true, .. }));
@@ -161,7 +161,7 @@ async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
     assert!(all_runs(&store, "cn002").await.is_empty(), "nothing of it was kept");
     assert_eq!(store.ingest("cn002", batch("cn002", 2), at()).await.unwrap().fresh, 2);
     let log = UploadedLog { run: "a".into(), name: "01-x".into() };
-    let error = store.put_log("cn001", log, b"text".to_vec()).await.unwrap_err();
+    let error = store.put_log("cn001", log, LogKind::Failure, b"text".to_vec()).await.unwrap_err();
     assert!(error.retry_after().is_some(), "a small log counts as 64 KiB");
 }
 

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    MAX_RUNS, PruneScope, Pruned, Quota, Quotas, RecordQuota, Report, Retention, RunQuery, Status,
-    Store, UploadedLog,
+    LogKind, MAX_RUNS, PruneScope, Pruned, Quota, Quotas, RecordQuota, Report, Retention, RunQuery,
+    Status, Store, UploadedLog,
 };
 use serde_json::json;
 
@@ -12,11 +12,14 @@ use crate::{at, report};
 /// Records of a run that are more than are removed at once.
 const MANY: u64 = 4500;
 
-/// Room for two of the runs with many records, but not for three.
+/// The size that a log counts at least.
+const SMALLEST_LOG: u64 = 64 * 1024;
+
+/// Room for two of the runs with many records, but not for three; and for five logs.
 pub(crate) const ROOM: Quotas = {
     let room = Quota { per_hour: u64::MAX / 2, all: MANY * 300 };
     let records = RecordQuota { bytes: room, per_hour: u64::MAX, runs_per_hour: u64::MAX };
-    Quotas { records, logs: Quota { per_hour: 1 << 30, all: 1 << 30 }, reserve: 0 }
+    Quotas { records, logs: Quota { per_hour: 1 << 30, all: 5 * SMALLEST_LOG }, reserve: 0 }
 };
 
 fn days(days: i64) -> SignedDuration {
@@ -62,7 +65,7 @@ pub(crate) async fn prunes(store: &dyn Store) {
         let name = format!("a{n}");
         store.ingest("cn001", run("cn001", &name, n), at()).await.unwrap();
         let log = UploadedLog { run: name, name: "01-x".into() };
-        store.put_log("cn001", log, vec![0; 100]).await.unwrap();
+        store.put_log("cn001", log, LogKind::Failure, vec![0; 100]).await.unwrap();
     }
     store.ingest("cn002", run("cn002", "b1", 2), at()).await.unwrap();
     let gone = pruned(store, keep, at()).await;
@@ -104,8 +107,40 @@ pub(crate) async fn prunes(store: &dyn Store) {
     store.ingest("cn003", run("cn003", "c3", MANY), at()).await.unwrap();
     assert_eq!(runs(store, "cn003").await, ["c3", "c2"]);
     of_new_runs(store, keep).await;
+    of_success_logs(store).await;
     of_steps(store, keep).await;
     of_begun_runs(store, keep).await;
+}
+
+/// Where a node has its quota of logs, those of successful steps go for others.
+async fn of_success_logs(store: &dyn Store) {
+    use LogKind::{Failure, Success};
+    let put = async |run: &str, kind| {
+        let log = UploadedLog { run: run.to_owned(), name: "01-x".into() };
+        store.put_log("cn006", log, kind, vec![0; 100]).await
+    };
+    let one = Pruned { logs: 1, log_bytes: 100, ..Pruned::default() };
+    for (run, kind, gone) in [
+        ("f1", Failure, Pruned::default()),
+        ("s1", Success, Pruned::default()),
+        ("s2", Success, Pruned::default()),
+        ("s3", Success, Pruned::default()),
+        ("f2", Failure, Pruned::default()),
+        ("s3", Success, Pruned::default()),
+        ("f3", Failure, one),
+        ("s4", Success, one),
+    ] {
+        assert_eq!(put(run, kind).await.unwrap(), gone, "{run}");
+    }
+    let runs = async || -> Vec<_> {
+        store.logs("cn006").await.unwrap().into_iter().map(|log| log.run).collect()
+    };
+    assert_eq!(runs().await, ["f1", "f2", "f3", "s3", "s4"]);
+    put("f4", Failure).await.unwrap();
+    put("f5", Failure).await.unwrap();
+    assert!(put("s5", Success).await.unwrap_err().retry_after().is_some(), "no room");
+    assert!(put("f6", Failure).await.unwrap_err().retry_after().is_some(), "no room");
+    assert_eq!(runs().await, ["f1", "f2", "f3", "f4", "f5"]);
 }
 
 /// How a script ended last goes with the run in which it did.
@@ -153,7 +188,7 @@ async fn of_new_runs(store: &dyn Store, keep: Retention) {
     assert_eq!(gone, Pruned::default(), "it has looked at all");
     assert_eq!(prune(keep).await, Pruned::default(), "nothing is new");
     let log = UploadedLog { run: "c2".into(), name: "01-x".into() };
-    store.put_log("cn003", log, vec![0; 100]).await.unwrap();
+    store.put_log("cn003", log, LogKind::Failure, vec![0; 100]).await.unwrap();
     store.ingest("cn003", run("cn003", "c4", 1), at()).await.unwrap();
     let gone = prune(Retention { runs: 2, ..keep }).await;
     assert_eq!((gone.runs, gone.records, gone.logs), (1, MANY, 1));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use provost_record::Cause;
 use provost_store::{
-    Admin, Arrival, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, RunQuery,
-    ScriptReport, ServiceChange, ServiceChangeKind, Standing, Status, Step, Store, StoredRun,
-    Token, UploadedLog,
+    Admin, Arrival, AuditEntry, Claim, ClaimContent, Event, LogKind, Lost, Released, Role,
+    RunQuery, ScriptReport, ServiceChange, ServiceChangeKind, Standing, Status, Step, Store,
+    StoredRun, Token, UploadedLog,
 };
 use serde_json::json;
 
@@ -348,15 +348,30 @@ async fn silence(store: &dyn Store) {
 async fn logs(store: &dyn Store) {
     let log = |name: &str| UploadedLog { run: "a".into(), name: name.into() };
     assert!(store.logs("cn001").await.unwrap().is_empty());
-    store.put_log("cn001", log("01-x"), b"old".to_vec()).await.unwrap();
-    store.put_log("cn001", log("01-x"), b"\xff\x00".to_vec()).await.unwrap();
+    store.put_log("cn001", log("01-x"), LogKind::Failure, b"old".to_vec()).await.unwrap();
+    store.put_log("cn001", log("01-x"), LogKind::Failure, b"\xff\x00".to_vec()).await.unwrap();
     assert_eq!(store.log("cn001", &log("01-x")).await.unwrap().as_deref(), Some(&b"\xff\0"[..]));
     assert_eq!(store.logs("cn001").await.unwrap(), [log("01-x")]);
     assert_eq!(store.log("cn001", &log("02-x")).await.unwrap(), None);
     assert_eq!(store.log("cn002", &log("01-x")).await.unwrap(), None);
+    for (kind, text) in [(LogKind::Success, "better"), (LogKind::Failure, "worse")] {
+        store.put_log("cn002", log("01-x.log"), kind, text.into()).await.unwrap();
+        assert_eq!(store.logs("cn002").await.unwrap(), [log("01-x.log")]);
+        let stored = store.log("cn002", &log("01-x.log")).await.unwrap();
+        assert_eq!(stored.as_deref(), Some(text.as_bytes()));
+    }
     for name in ["../b", "/etc/passwd", "", "..", "x/y"] {
-        assert!(store.put_log("cn001", log(&format!("{name}/z")), vec![]).await.is_err(), "{name}");
-        assert!(store.put_log(name, log("01-x"), vec![]).await.is_err(), "{name}");
+        assert!(
+            store
+                .put_log("cn001", log(&format!("{name}/z")), LogKind::Failure, vec![])
+                .await
+                .is_err(),
+            "{name}"
+        );
+        assert!(
+            store.put_log(name, log("01-x"), LogKind::Failure, vec![]).await.is_err(),
+            "{name}"
+        );
     }
 }
 
@@ -514,7 +529,7 @@ async fn removal(store: &dyn Store) {
     store.set_tokens(vec![token], at()).await.unwrap();
     let start = |seq| vec![report("gone", "g", seq, json!({"phase": "service start"}))];
     store.ingest("gone", start(1), at()).await.unwrap();
-    store.put_log("gone", log(), b"text".to_vec()).await.unwrap();
+    store.put_log("gone", log(), LogKind::Failure, b"text".to_vec()).await.unwrap();
     let others = store.nodes().await.unwrap().len() - 1;
 
     let unknown = store.remove(vec!["gone".into(), "typo".into()]).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use provost_store::transfer::{Part, StoreLocation, Value, copy, stream};
-use provost_store::{PostgresFiles, Sqlite, Store, Token, Tokens, UploadedLog};
+use provost_store::{LogKind, PostgresFiles, Sqlite, Store, Token, Tokens, UploadedLog};
 use provost_tests::{Postgres as Server, skip_part};
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
@@ -47,7 +47,9 @@ async fn fill(data: &Path) {
         .await
         .unwrap();
     let log = UploadedLog { run: "a".into(), name: "09-ä b".into() };
-    store.put_log("cn001", log, (0..=255).collect()).await.unwrap();
+    store.put_log("cn001", log, LogKind::Failure, (0..=255).collect()).await.unwrap();
+    let log = UploadedLog { run: "b".into(), name: "01-x".into() };
+    store.put_log("cn001", log, LogKind::Success, b"text".to_vec()).await.unwrap();
     drop(store);
     let db = Connection::open(data.join("provost.db")).unwrap();
     for (table, columns) in tables(&db) {
@@ -215,7 +217,7 @@ async fn a_copy_leaves_out_no_column_of_no_table() {
     fill(&a).await;
     let counts = copy(&sqlite(&a), &sqlite(&b)).await.unwrap();
     same(all_of_sqlite(&a), all_of_sqlite(&b));
-    assert!(counts["node"] > 5 && counts["record"] > 10 && counts["log"] == 2, "{counts:?}");
+    assert!(counts["node"] > 5 && counts["record"] > 10 && counts["log"] == 4, "{counts:?}");
     let store = Sqlite::open(&b).unwrap();
     let start = vec![report("cn001", "next", 1, json!({"phase": "service start"}))];
     assert_eq!(store.ingest("cn001", start, at()).await.unwrap().fresh, 1);

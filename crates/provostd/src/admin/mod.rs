@@ -205,7 +205,7 @@ async fn log(
     let missing = || {
         let what = format!("node {node} has uploaded no log {name:?} of run {run}");
         let hint = format!(
-            "only the logs of failed scripts are uploaded; read it on the node: ssh {node} provost log"
+            "logs of successful scripts are uploaded with `logs = \"all\"` under [report] in provost.toml; read it on the node: ssh {node} provost log"
         );
         absent(what, hint)
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::refusal::Refusal;
 use super::retry_slots::{RetrySlots, SOONEST};
@@ -24,19 +25,34 @@ const REPORTS: usize = 256;
 /// after which it counts as lost.
 const LATEST_REPORT: Duration = Duration::from_secs(15);
 
+/// How many logs of successful steps are stored at once: each costs the disk as much as a batch of records, and none is
+/// urgent.
+const SUCCESS_LOGS: usize = 4;
+/// How long one waits for its turn, so that the nodes of a rack upload theirs at once, and no node waits for its answer
+/// until it gives up.
+const SUCCESS_LOG_WAIT: Duration = Duration::from_secs(2);
+/// The time between the turns of two nodes whose logs weren't taken: so many a second can be stored.
+const SUCCESS_LOG_TURN: Duration = Duration::from_millis(20);
+/// The latest that one may come again.
+const LATEST_SUCCESS_LOG: Duration = Duration::from_secs(600);
+
 /// The places of reports that are being stored.
 pub(crate) struct IngestLimiter {
     free: Semaphore,
     turns: Mutex<RetrySlots>,
+    success_logs: Semaphore,
+    success_log_turns: Mutex<RetrySlots>,
     /// The next reports of those that were served.
     next_reports: Mutex<RetrySlots>,
 }
 
 impl Default for IngestLimiter {
     fn default() -> Self {
-        let [turns, next_reports] =
-            [LATEST, LATEST_REPORT].map(|latest| Mutex::new(RetrySlots::new(latest)));
-        Self { free: Semaphore::new(REPORTS), turns, next_reports }
+        let latest = [LATEST, LATEST_SUCCESS_LOG, LATEST_REPORT];
+        let [turns, success_log_turns, next_reports] =
+            latest.map(|latest| Mutex::new(RetrySlots::new(latest)));
+        let [free, success_logs] = [REPORTS, SUCCESS_LOGS].map(Semaphore::new);
+        Self { free, turns, success_logs, success_log_turns, next_reports }
     }
 }
 
@@ -48,6 +64,24 @@ impl IngestLimiter {
             let hint = "nothing is lost: the node sends it again";
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error, hint)
                 .after(next(&self.turns, TURN))
+        })
+    }
+
+    /// A place for the log of a successful step until it is stored; when to come again where none is free in time, or
+    /// while more than five hundred nodes report: these come first.
+    pub(crate) async fn take_for_success_log(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        let ahead = self.next_reports.lock().unwrap_or_else(PoisonError::into_inner).ahead();
+        let place = async {
+            if ahead >= SOONEST {
+                return None;
+            }
+            timeout(SUCCESS_LOG_WAIT, self.success_logs.acquire()).await.ok()?.ok()
+        };
+        place.await.ok_or_else(|| {
+            let error = "logs of successful steps wait while other nodes report";
+            let hint = "nothing is lost: the node sends it again";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error, hint)
+                .after(next(&self.success_log_turns, SUCCESS_LOG_TURN))
         })
     }
 
@@ -91,5 +125,29 @@ mod tests {
         assert!(refusal.retry_after.is_some());
         taken.pop();
         assert!(places.take().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn logs_of_successful_steps_wait_their_turn_and_come_later_while_many_report() {
+        let places = IngestLimiter::default();
+        let mut taken = Vec::new();
+        for _ in 0..SUCCESS_LOGS {
+            taken.push(places.take_for_success_log().await.unwrap());
+        }
+        let begun = tokio::time::Instant::now();
+        let refusal = places.take_for_success_log().await.unwrap_err();
+        assert_eq!(
+            (refusal.status, begun.elapsed()),
+            (StatusCode::SERVICE_UNAVAILABLE, SUCCESS_LOG_WAIT)
+        );
+        taken.pop();
+        drop(places.take_for_success_log().await.unwrap());
+        assert!((0..1000).filter_map(|_| places.next_report(1)).count() > 0);
+        let begun = tokio::time::Instant::now();
+        let refusal = places.take_for_success_log().await.unwrap_err();
+        assert!(refusal.retry_after.is_some() && begun.elapsed().is_zero());
+        assert!(places.take().is_ok(), "a failed step's log doesn't wait");
+        tokio::time::advance(LATEST_REPORT).await;
+        assert!(places.take_for_success_log().await.is_ok());
     }
 }

@@ -20,6 +20,11 @@ impl RetrySlots {
         Self { next: Instant::now(), latest }
     }
 
+    /// How long from now the next turn is.
+    pub(crate) fn ahead(&self) -> Duration {
+        self.next.saturating_duration_since(Instant::now())
+    }
+
     /// Takes the next turn, which comes so long after the one before it. Returns after which time it is.
     pub(crate) fn next(&mut self, apart: Duration) -> Duration {
         let now = Instant::now();

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use provost_api::nodes::Acknowledgement;
-use provost_api::{Directive, limits};
+use provost_api::{Directive, LogKind, limits};
 use provost_record::{Phase, now};
+use provost_steplog::wording::error_chain;
 use provost_store::{Ingested, Report, Sent, Store, StoreError, UploadedLog};
 use serde_json::value::RawValue;
 
@@ -76,14 +77,22 @@ impl Reports {
         &self,
         node: &str,
         log: UploadedLog,
+        kind: LogKind,
         bytes: Vec<u8>,
     ) -> Result<(), Refusal> {
-        let _place = self.places.take()?;
+        let _place = match kind {
+            LogKind::Failure => self.places.take()?,
+            LogKind::Success => self.places.take_for_success_log().await?,
+        };
         let (size, begun) = (bytes.len(), Instant::now());
         let waits = self.metrics.waits_for_store();
-        let stored = self.store.put_log(node, log, bytes).await;
-        stored.map_err(|error| self.refused(node, error))?;
+        let stored = self.store.put_log(node, log, kind, bytes).await;
+        let made_room = stored.map_err(|error| match kind {
+            LogKind::Failure => self.refused(node, error),
+            LogKind::Success => without_room(error),
+        })?;
         drop(waits);
+        self.metrics.pruned(&made_room);
         self.metrics.log_stored(size, begun.elapsed());
         Ok(())
     }
@@ -92,6 +101,15 @@ impl Reports {
     fn refused(&self, node: &str, error: StoreError) -> Refusal {
         self.over_quota.note(node, &error);
         error.into()
+    }
+}
+
+/// The answer to a node whose log of a successful step the store refuses. One that its failed logs leave no room for
+/// stays on the node for good.
+fn without_room(error: StoreError) -> Refusal {
+    match error.retry_after() {
+        Some(_) => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error_chain(&error), error.hint()),
+        None => error.into(),
     }
 }
 

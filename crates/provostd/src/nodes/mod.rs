@@ -24,7 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use provost_api::nodes::{self as api, BeatAnswer};
-use provost_api::{AuthFailure, Beat, headers, limits, published};
+use provost_api::{AuthFailure, Beat, LogKind, headers, limits, published};
 use provost_record::now;
 use provost_store::{Sent, UploadedLog};
 use tokio::task::spawn_blocking;
@@ -251,8 +251,15 @@ async fn log(
         }
         None => None,
     };
-    reports.put_log(&node, UploadedLog { run, name }, bytes).await?;
+    reports.put_log(&node, UploadedLog { run, name }, log_kind(&headers), bytes).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+fn log_kind(request: &HeaderMap) -> LogKind {
+    match request.get(headers::LOG) {
+        Some(kind) if kind == headers::SUCCESS => LogKind::Success,
+        _ => LogKind::Failure,
+    }
 }
 
 /// Refuses what can't be the log `name` of `run`.

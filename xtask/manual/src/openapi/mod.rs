@@ -129,7 +129,7 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             "put",
             nodes::LOG,
             "uploadLog",
-            "Upload the log of a failed step, plain or packed by gzip or zstd",
+            "Upload the log of a step, plain or packed by gzip or zstd; with `provost-log: success`, that of one that didn't fail",
         )
         .body(TEXT, json!({}))
         .answers_nothing("204", "It is durable."),

@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, thread};
 
 use provost_record::Record;
-use provost_store::{Report, Sqlite, Store, Token, Tokens, UploadedLog};
+use provost_store::{LogKind, Report, Sqlite, Store, Token, Tokens, UploadedLog};
 use provostd::{Config, Daemon};
 use serde_json::{Value, json};
 use tempfile::TempDir;

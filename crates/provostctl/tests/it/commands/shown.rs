@@ -117,7 +117,7 @@ async fn a_log_shows_its_commands() {
     with_nodes(&folder, &[("cn001", failed_boot())]).await;
     let log = UploadedLog { run: RUN.into(), name: "01-disk".into() };
     let store = Sqlite::open(&folder.path().join("data")).unwrap();
-    store.put_log("cn001", log, UPLOADED.into()).await.unwrap();
+    store.put_log("cn001", log, LogKind::Failure, UPLOADED.into()).await.unwrap();
     drop(store);
     let daemon = serve(&folder).await;
     let shown = |flags: &[&str]| {
@@ -147,7 +147,7 @@ async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
     with_nodes(&folder, &[("cn001", failed_boot())]).await;
     let log = UploadedLog { run: RUN.into(), name: "01-disk".into() };
     let store = Sqlite::open(&folder.path().join("data")).unwrap();
-    store.put_log("cn001", log, b"mkfs\n\x1b[2J\xff".to_vec()).await.unwrap();
+    store.put_log("cn001", log, LogKind::Failure, b"mkfs\n\x1b[2J\xff".to_vec()).await.unwrap();
     drop(store);
     let daemon = serve(&folder).await;
     let output = provostctl(folder.path(), &["log", "--output", "cn001", "disk"]).output().unwrap();
