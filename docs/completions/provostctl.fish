@@ -46,7 +46,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "reject" -d 'R
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "revoke" -d 'Revoke identities and tokens of nodes, at once and for good'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran last, and why it failed'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed, else by ssh: each command, what it printed and how it ended'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed and those of diskless nodes, else by ssh: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show by ssh what a node\'s journal has of a unit, or of provost\'s own'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the keys that wait for `approve`, and the nodes that try to report without an identity or a token since provostd was started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "expiry" -d 'Show what expires when: what is published, identities, join tokens, admins\' tokens, certificates'

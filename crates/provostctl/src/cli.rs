@@ -95,8 +95,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show a script's log, from the newest run that has uploaded one, as those do that failed, else
-    /// by ssh: each command, what it printed and how it ended
+    /// Show a script's log, from the newest run that has uploaded one, as those do that failed and those of diskless
+    /// nodes, else by ssh: each command, what it printed and how it ended
     Log {
         /// The node
         node: NodeName,

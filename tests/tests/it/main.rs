@@ -91,6 +91,7 @@ mod snippets;
 mod stale;
 mod store_copy;
 mod stories;
+mod success_logs;
 mod tls;
 mod tutorial;
 mod twelve_stages;

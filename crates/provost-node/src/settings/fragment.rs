@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use provost_bundle::Limit;
 use serde::Deserialize;
 
-use super::{GuardLimits, Paths, RunLimits};
+use super::{GuardLimits, Paths, ReportedLogs, RunLimits};
 
 /// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
@@ -72,6 +72,7 @@ pub(crate) enum Offline {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReportFragment {
     pub(crate) deadline: Limit,
+    pub(crate) logs: Option<ReportedLogs>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -17,9 +17,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use provost_bundle::{Limit, Trust};
+use provost_fs::Storage;
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use origin::{Origin, Overridden};
 pub use server::parse as parse_server;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub run: RunLimits,
     /// How long the last flush of a run may take.
     pub report_deadline: Limit,
+    /// Of which steps the logs are uploaded; none where [`ReportedLogs::default_of`] LOG holds.
+    pub report_logs: Option<ReportedLogs>,
     /// Which variables of the environment are secret: patterns of their names.
     pub redact: Vec<String>,
     /// The limits of the guard.
@@ -127,6 +130,23 @@ pub struct RunLimits {
     pub leak: Limit,
     /// The whole run.
     pub deadline: Limit,
+}
+
+/// Of which steps the logs are uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReportedLogs {
+    /// Of those that failed.
+    Failed,
+    /// Of all.
+    All,
+}
+
+impl ReportedLogs {
+    /// Those of a node whose LOG is kept there: what a reboot takes away is uploaded before.
+    pub fn default_of(log: &Storage) -> Self {
+        if matches!(log, Storage::Memory(_)) { Self::All } else { Self::Failed }
+    }
 }
 
 /// The limits after which nothing runs until an admin releases the node.

@@ -116,6 +116,7 @@ impl Input {
             ca: fetch.ca.as_ref().and_then(|path| read_ca(path).map_err(&mut note).ok()),
             run: *run,
             report_deadline: report.deadline,
+            report_logs: report.logs,
             redact: log.redact.clone(),
             guard: self.guard(),
             xcat,

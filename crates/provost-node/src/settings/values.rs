@@ -107,8 +107,15 @@ impl Values {
 }
 
 /// The keys that have no default.
-const OPTIONAL: [&str; 6] =
-    ["token_file", "join_file", "trust.manifest_sha256", "paths.group", "fetch.proxy", "fetch.ca"];
+const OPTIONAL: [&str; 7] = [
+    "token_file",
+    "join_file",
+    "trust.manifest_sha256",
+    "paths.group",
+    "fetch.proxy",
+    "fetch.ca",
+    "report.logs",
+];
 
 /// Whether there is such a key.
 pub(crate) fn is_known(key: &str) -> bool {

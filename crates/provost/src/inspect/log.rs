@@ -1,6 +1,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use provost_fs::Storage;
 use provost_record::{ExitCode, Outcome, Run};
 use provost_steplog::view::{ShowError, View};
 
@@ -15,7 +16,7 @@ use provost_node::settings::{Input, Paths};
 /// `follow` it goes on until the script ends; without a name, that is the script that runs.
 pub(crate) fn log(input: &Input, script: Option<&str>, view: View, follow: bool) -> ExitCode {
     let paths = input.paths();
-    exit(find(&paths, script, follow).and_then(|found| match follow {
+    exit(find(input, &paths, script, follow).and_then(|found| match follow {
         true => show_growing(&paths, &found, view),
         false => show(&found.path, view),
     }))
@@ -28,7 +29,12 @@ struct Found {
     path: PathBuf,
 }
 
-fn find(paths: &Paths, script: Option<&str>, follow: bool) -> Result<Found, Failure> {
+fn find(
+    input: &Input,
+    paths: &Paths,
+    script: Option<&str>,
+    follow: bool,
+) -> Result<Found, Failure> {
     rights::of_journals(paths)?;
     for (run, _) in runs(paths)?.into_iter().rev() {
         rights::of_logs(paths, &run)?;
@@ -50,7 +56,16 @@ fn find(paths: &Paths, script: Option<&str>, follow: bool) -> Result<Found, Fail
     let what = script.map_or("any script".to_owned(), |s| format!("{s:?}"));
     let folder = paths.log.join("scripts");
     let message = format!("looking for a log of {what} in {}: there is none", folder.display());
-    Err(Failure::config(message, "list what has run: provost status"))
+    let hint = match Storage::of(&paths.log) {
+        Ok(Storage::Memory(_)) => {
+            let (node, script) = (input.node(), script.unwrap_or("SCRIPT"));
+            format!(
+                "a reboot has emptied it; on the management node: provostctl log {node} {script}"
+            )
+        }
+        _ => "list what has run: provost status".to_owned(),
+    };
+    Err(Failure::config(message, hint))
 }
 
 fn show(path: &Path, view: View) -> Result<(), Failure> {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use provost_api::Directive;
 use provost_api::nodes::Acknowledgement;
+use provost_api::{Directive, LogKind};
 use provost_http::Client;
 use provost_record::{Entry, Record, Service};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
-use super::logs;
+use super::logs::{self, Waiting};
 use super::servers::{ReportError, Response, Servers};
 use super::spool::ReportLock;
 use super::spool::Spool;
@@ -69,16 +70,40 @@ impl Delivery {
                 }
             }
         }
-        for log in logs::waiting(&self.paths) {
-            // One that was removed: there is nothing left to send.
-            if let Some(packed) = log.packed().await {
-                let response = self.servers.send_log(&log.run, &log.name, packed).await?;
-                if let Response::Refused(why) = response {
-                    refused(&format!("the log {} of run {} is refused: {why}", log.name, log.run));
-                }
-            }
-            log.done();
+        for log in logs::waiting(&self.paths, LogKind::Failure) {
+            self.deliver_log(&log, refused).await?;
         }
+        Ok(())
+    }
+
+    /// Delivers the logs of steps that succeeded, in half of the time: the other half is left for what is urgent, at
+    /// the server and on the network.
+    pub(super) async fn deliver_success_logs(
+        &mut self,
+        refused: &mut impl FnMut(&str),
+    ) -> Result<(), ReportError> {
+        let _lock = self.lock()?;
+        for log in logs::waiting(&self.paths, LogKind::Success) {
+            let begun = Instant::now();
+            self.deliver_log(&log, refused).await?;
+            tokio::time::sleep(begun.elapsed()).await;
+        }
+        Ok(())
+    }
+
+    async fn deliver_log(
+        &mut self,
+        log: &Waiting,
+        refused: &mut impl FnMut(&str),
+    ) -> Result<(), ReportError> {
+        // One that was removed: there is nothing left to send.
+        if let Some(packed) = log.packed().await {
+            let response = self.servers.send_log(&log.run, &log.name, log.kind, packed).await?;
+            if let Response::Refused(why) = response {
+                refused(&format!("the log {} of run {} is refused: {why}", log.name, log.run));
+            }
+        }
+        log.done();
         Ok(())
     }
 

@@ -31,7 +31,11 @@ pub(super) async fn drain_backlog(
     loop {
         let pause;
         let mut refused = |text: &str| tracing::warn!("{text}");
-        match tokio::time::timeout_at(until, delivery.deliver(&mut refused)).await {
+        let all = async {
+            delivery.deliver(&mut refused).await?;
+            delivery.deliver_success_logs(&mut refused).await
+        };
+        match tokio::time::timeout_at(until, all).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(ReportError::Abort(failure))) => return Err(failure),
             Ok(Err(ReportError::Retry(failure, wait))) => (last, pause) = (failure, PAUSE + wait),

@@ -1,4 +1,4 @@
-//! The logs of failed steps: which are to be uploaded, and what of each is sent.
+//! The logs of steps: which are to be uploaded, and what of each is sent.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -7,11 +7,18 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::settings::Paths;
+use provost_api::LogKind;
 
 /// The most bytes that are sent of a log, before it is packed.
 const MOST: u64 = 1 << 20;
-/// The most logs that wait for a server; of more, the oldest stay on this node.
-const MOST_WAITING: usize = 100;
+
+/// The most logs of a kind that wait for a server; of more, the oldest stay on this node.
+fn most_waiting(kind: LogKind) -> usize {
+    match kind {
+        LogKind::Failure => 100,
+        LogKind::Success => 500,
+    }
+}
 
 /// A log that is to be uploaded.
 pub(crate) struct Waiting {
@@ -20,32 +27,33 @@ pub(crate) struct Waiting {
     pub(crate) run: String,
     /// `NN-SCRIPT`.
     pub(crate) name: String,
+    pub(super) kind: LogKind,
     log: PathBuf,
 }
 
 /// Notes that `log` of `run` is to be uploaded, until it is.
-pub(super) fn keep(paths: &Paths, run: &str, log: &Path) {
+pub(super) fn keep(paths: &Paths, run: &str, log: &Path, kind: LogKind) {
     let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = folder(paths);
+    let folder = folder(paths, kind);
     let note = || {
         provost_fs::create_private_folder(&folder)?;
         std::os::unix::fs::symlink(log, folder.join(format!("{run}.{name}")))
     };
     // Without the note the log is not uploaded; it stays on this node.
     let _ = note();
-    let waiting = waiting(paths);
-    waiting.iter().rev().skip(MOST_WAITING).for_each(Waiting::done);
+    let waiting = waiting(paths, kind);
+    waiting.iter().rev().skip(most_waiting(kind)).for_each(Waiting::done);
 }
 
-/// The logs that are to be uploaded, oldest run first.
-pub(crate) fn waiting(paths: &Paths) -> Vec<Waiting> {
-    let Ok(entries) = std::fs::read_dir(folder(paths)) else { return Vec::new() };
+/// The logs of this kind that are to be uploaded, oldest run first.
+pub(crate) fn waiting(paths: &Paths, kind: LogKind) -> Vec<Waiting> {
+    let Ok(entries) = std::fs::read_dir(folder(paths, kind)) else { return Vec::new() };
     let read = |entry: std::fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
         let (run, name) = name.split_once('.')?;
         let (run, name) = (run.to_owned(), name.to_owned());
         let log = std::fs::read_link(entry.path()).ok()?;
-        Some(Waiting { note: entry.path(), run, name, log })
+        Some(Waiting { note: entry.path(), run, name, kind, log })
     };
     let mut logs: Vec<_> = entries.flatten().filter_map(read).collect();
     logs.sort_by(|a, b| a.note.cmp(&b.note));
@@ -54,11 +62,17 @@ pub(crate) fn waiting(paths: &Paths) -> Vec<Waiting> {
 
 /// The runs of which a log is to be uploaded.
 pub fn waiting_runs(paths: &Paths) -> impl Iterator<Item = String> {
-    waiting(paths).into_iter().map(|log| log.run)
+    [LogKind::Failure, LogKind::Success]
+        .into_iter()
+        .flat_map(|kind| waiting(paths, kind))
+        .map(|log| log.run)
 }
 
-fn folder(paths: &Paths) -> PathBuf {
-    paths.state.join("report/logs")
+fn folder(paths: &Paths, kind: LogKind) -> PathBuf {
+    paths.state.join(match kind {
+        LogKind::Failure => "report/logs",
+        LogKind::Success => "report/success-logs",
+    })
 }
 
 impl Waiting {

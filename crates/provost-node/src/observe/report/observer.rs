@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
+use provost_api::LogKind;
 use provost_exec::Orders;
+use provost_fs::Storage;
 use provost_record::{Cause, Record, Service};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -17,15 +19,17 @@ use super::spool::Spool;
 use crate::failure::Failure;
 use crate::fetch::Connection;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
-use crate::settings::Paths;
+use crate::settings::{Paths, ReportedLogs};
 
 /// How long a run waits at its end for the last beat of its last step.
 const LAST_BEAT: Duration = Duration::from_secs(1);
 
-/// Sends the records of a run, and the logs of its failed steps, to the management node.
+/// Sends the records of a run, and the logs of its steps, to the management node.
 pub struct Reporting {
     connection: Connection,
     reporter: Option<Reporter>,
+    /// Of which steps the logs are uploaded.
+    logs: ReportedLogs,
     /// The beats of the step that runs.
     beats: Option<Beats>,
     /// What is left to do for the step before it.
@@ -35,7 +39,8 @@ pub struct Reporting {
 impl Reporting {
     /// Sends to the servers of `connection`.
     pub fn new(connection: Connection) -> Self {
-        Self { connection, reporter: None, beats: None, last_beat: None }
+        let logs = ReportedLogs::Failed;
+        Self { connection, reporter: None, logs, beats: None, last_beat: None }
     }
 
     fn paths(&self) -> &Paths {
@@ -49,6 +54,11 @@ impl Observer for Reporting {
         if !settings.servers.is_empty() {
             let live = (run.service, run.synced.clone());
             self.reporter = Some(Reporter::spawn(settings, client, paths, live, &run.id));
+            self.logs = settings.report_logs.unwrap_or_else(|| {
+                // Its journal is there by now.
+                let storage = Storage::of(&paths.log).unwrap_or(Storage::Disk);
+                ReportedLogs::default_of(&storage)
+            });
         }
         Box::pin(async {})
     }
@@ -63,12 +73,18 @@ impl Observer for Reporting {
         self.last_beat = self.beats.take().map(Beats::end);
         let has_run =
             !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec | Cause::Verify));
-        let Some(reporter) = self.reporter.as_ref().filter(|_| end.record.is_failure()) else {
-            return;
+        let Some(reporter) = &self.reporter else { return };
+        let is_failure = end.record.is_failure();
+        if is_failure {
+            reporter.hurry();
+        }
+        let kind = match is_failure && end.retry.is_none() {
+            true => LogKind::Failure,
+            // A try that was repeated as well: how the step ends, nobody knows yet.
+            false => LogKind::Success,
         };
-        reporter.hurry();
-        if end.retry.is_none() && has_run {
-            logs::keep(self.paths(), &self.connection.run, step.log);
+        if has_run && (kind == LogKind::Failure || self.logs == ReportedLogs::All) {
+            logs::keep(self.paths(), &self.connection.run, step.log, kind);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use provost_api::LogKind;
 use provost_exec::Orders;
 use provost_http::Client;
 use provost_http::backoff::{Backoff, Jitter};
@@ -30,6 +31,8 @@ const BACKOFF: Backoff = Backoff {
 /// The least time between the beginnings of two reports, so that short scripts share one; a management
 /// node that many report to asks for a longer one. A failure doesn't wait, nor does the last one.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// How long the end of a run may take for logs of steps that succeeded, where a timer goes on with them.
+const SUCCESS_LOGS: Duration = Duration::from_secs(5);
 /// So many bytes of records don't wait, either.
 const ENOUGH: u64 = 64 << 10;
 
@@ -74,7 +77,7 @@ impl Reporter {
         let spool = Spool::of_run(paths, live);
         let delivery = Delivery::new(settings, client, paths, spool, Some(current));
         let problems = Arc::default();
-        let task = work(delivery, wake, Arc::clone(&problems));
+        let task = work(delivery, wake, Arc::clone(&problems), timer::is_installed(paths));
         Self {
             task: tokio::spawn(task.in_current_span()),
             finishing,
@@ -106,13 +109,15 @@ impl Reporter {
         let is_finished = self.task.is_finished();
         self.task.abort();
         let left = self.spool.unreported_total();
-        let logs = logs::waiting(&self.paths).len();
+        let logs = logs::waiting(&self.paths, LogKind::Failure).len();
+        let success_logs = logs::waiting(&self.paths, LogKind::Success).len();
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         let mut messages = std::mem::take(&mut problems.refused);
         // Where the disk takes no note of it, all is reported and still counts as left.
         let is_done = is_finished && problems.last.is_none();
         if left + logs > 0 && !is_done {
-            let what = [(left, "record"), (logs, "log")].into_iter().filter(|(n, _)| *n > 0);
+            let what = [(left, "record"), (logs + success_logs, "log")];
+            let what = what.into_iter().filter(|(n, _)| *n > 0);
             let what: Vec<String> = what.map(|(n, what)| wording::count(n, what)).collect();
             let what = what.join(" and ");
             let timer = if timer::start(&self.paths) { "a timer, " } else { "" };
@@ -120,6 +125,13 @@ impl Reporter {
                 "{what} not sent yet; sending again with {timer}the next run or `provost report`"
             ));
             messages.extend(problems.last.take().map(|failure| failure.to_string()));
+        } else if success_logs > 0 {
+            let logs = wording::count(success_logs, "log");
+            let by = match timer::start(&self.paths) {
+                true => "a timer",
+                false => "the next run or `provost report`",
+            };
+            tracing::info!("{logs} of steps that succeeded will be uploaded later, by {by}");
         }
         messages
     }
@@ -134,7 +146,13 @@ struct Wake {
     failures: watch::Receiver<u64>,
 }
 
-async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Problems>>) {
+/// Reports until the run ends; `has_timer` says whether something goes on with what it leaves.
+async fn work(
+    mut delivery: Delivery,
+    mut wake: Wake,
+    problems: Arc<Mutex<Problems>>,
+    has_timer: bool,
+) {
     let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = 0;
     loop {
@@ -156,6 +174,12 @@ async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Proble
                 // What was recorded while a report was on its way goes with another one.
                 if wake.news.has_changed().unwrap_or(false) {
                     continue;
+                }
+                let limit = if has_timer { SUCCESS_LOGS } else { Duration::MAX };
+                // A management node that is busy isn't asked again now.
+                match tokio::time::timeout(limit, delivery.deliver_success_logs(refused)).await {
+                    Ok(Err(error)) => tracing::debug!("{}", error.failure()),
+                    Ok(Ok(())) | Err(_) => {}
                 }
                 return;
             }

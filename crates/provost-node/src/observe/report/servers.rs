@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use provost_api::nodes::{BEAT, LOG, RECORDS};
-use provost_api::{ErrorBody, Route};
+use provost_api::{ErrorBody, LogKind, Route, headers};
 use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
@@ -79,9 +79,14 @@ impl Servers {
         &mut self,
         run: &str,
         name: &str,
+        kind: LogKind,
         packed: Vec<u8>,
     ) -> Result<Response, ReportError> {
-        let request = self.client.private().put(self.url(LOG, &[run, name]));
+        let mut request = self.client.private().put(self.url(LOG, &[run, name]));
+        if kind == LogKind::Success {
+            // A provostd that doesn't know it stores the log like any other one.
+            request = request.header(headers::LOG, headers::SUCCESS);
+        }
         self.send(request.header("content-encoding", "gzip").body(packed)).await
     }
 

@@ -12,12 +12,17 @@ const UNIT: &str = "provost-report.timer";
 /// How long systemctl may take.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Starts the timer, where it is installed. Returns whether systemd took it.
-pub fn start(paths: &Paths) -> bool {
+/// Whether the timer is installed.
+pub(super) fn is_installed(paths: &Paths) -> bool {
     let here = paths.etc.join("systemd/system");
     let folders =
         [here.as_path(), "/usr/lib/systemd/system".as_ref(), "/lib/systemd/system".as_ref()];
-    if !folders.iter().any(|folder| folder.join(UNIT).exists()) {
+    folders.iter().any(|folder| folder.join(UNIT).exists())
+}
+
+/// Starts the timer, where it is installed. Returns whether systemd took it.
+pub fn start(paths: &Paths) -> bool {
+    if !is_installed(paths) {
         return false;
     }
     let mut command = Command::new("systemctl");

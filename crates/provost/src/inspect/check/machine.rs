@@ -1,14 +1,15 @@
 use provost_steplog::wording;
 use std::path::Path;
 
-use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
+use provost_fs::Storage;
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::io::Errno;
 
 use crate::xcat::status_messages;
 use provost_node::failure::Failure;
 use provost_node::finding::Finding;
 use provost_node::observe::report::Spool;
-use provost_node::settings::{GuardLimits, Paths};
+use provost_node::settings::{GuardLimits, Paths, ReportedLogs};
 use provost_node::state::attempts::Attempts;
 use provost_node::state::lock::RunLock;
 use provost_node::state::privacy;
@@ -16,16 +17,13 @@ use provost_node::state::privacy;
 /// The least room, in bytes: for a bundle next to the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
 
-/// File systems that a reboot empties, by the numbers of statfs(2).
-const FORGETFUL: [(u32, &str); 3] =
-    [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
-
 /// What this machine's own disk has to say.
 pub(super) fn look(
     paths: &Paths,
     node: &str,
     guard: GuardLimits,
     takes_records: bool,
+    report_logs: Option<ReportedLogs>,
 ) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
     let group = privacy::group(paths).err();
@@ -50,11 +48,33 @@ pub(super) fn look(
             Finding::note("reports", format!("{} not sent yet", wording::count(n, what)), hint)
         }
     });
+    findings.extend(takes_records.then(|| logs(&paths.log, report_logs)).flatten());
     findings.extend(provost_exec::can_trace().err().map(|why| {
         let hint = "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)";
         Finding::note("trace", format!("the commands of scripts aren't logged: {why}"), hint)
     }));
     findings
+}
+
+/// Which logs are uploaded, and why those; nothing where LOG can't be looked at, which is a finding of its own.
+fn logs(log: &Path, configured: Option<ReportedLogs>) -> Option<Finding> {
+    let storage = storage(log)?;
+    let which = match configured.unwrap_or_else(|| ReportedLogs::default_of(&storage)) {
+        ReportedLogs::Failed => "failed",
+        ReportedLogs::All => "all",
+    };
+    let why = match configured {
+        Some(_) => "`logs` under [report] says so".to_owned(),
+        None => format!("{} is {storage}", log.display()),
+    };
+    let detail = format!("those of {which} steps are uploaded: {why}");
+    Some(match (storage, configured) {
+        (Storage::Unknown(_), None) => {
+            let hint = "if a reboot empties it, set logs = \"all\" under [report] in provost.toml";
+            Finding::note("logs", detail, hint)
+        }
+        _ => Finding::ok("logs", detail),
+    })
 }
 
 /// How near this node is to being held.
@@ -83,9 +103,9 @@ fn folder(what: &'static str, path: &Path) -> Vec<Finding> {
     let (there, missing) = nearest(path);
     let shown = path.display();
     let writable = access(there, Access::WRITE_OK | Access::EXEC_OK);
-    let (space, kind) = match (statvfs(there), statfs(there)) {
-        (Ok(space), Ok(kind)) => (space, kind),
-        (Err(e), _) | (_, Err(e)) => return vec![unusable(what, path, &e)],
+    let space = match statvfs(there) {
+        Ok(space) => space,
+        Err(e) => return vec![unusable(what, path, &e)],
     };
     if let Err(e) = writable {
         return vec![unusable(what, path, &e)];
@@ -113,13 +133,17 @@ fn folder(what: &'static str, path: &Path) -> Vec<Finding> {
         let detail = format!("{shown}: writable{made}, {} MiB free", free >> 20);
         findings.push(Finding::ok(what, detail));
     }
-    let kind = FORGETFUL.iter().find(|(number, _)| u64::from(*number) == kind.f_type as u64);
-    if let Some((_, name)) = kind {
-        let detail = format!("{shown} is on {name}: a reboot may empty it");
+    if let Some(storage) = storage(path).filter(|storage| *storage != Storage::Disk) {
+        let detail = format!("{shown} is {storage}: a reboot may empty it");
         let hint = "as it is on a diskless node; the management node counts its attempts, too";
         findings.push(Finding::note(what, detail, hint));
     }
     findings
+}
+
+/// Where the content of `path` is kept, or will be once it is made.
+fn storage(path: &Path) -> Option<Storage> {
+    Storage::of(nearest(path).0).ok()
 }
 
 /// `path`, or the nearest folder above it that is there; and whether `path` itself is missing.

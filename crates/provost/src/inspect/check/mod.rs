@@ -66,10 +66,10 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         Err(failure) => return (vec![Finding::failed("machine", &failure)], false),
     };
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
-    let takes_records = input.takes_records();
+    let (takes_records, logs) = (input.takes_records(), settings.report_logs);
     let machine = async {
-        let look =
-            tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard, takes_records));
+        let look = move || machine::look(&paths, &node, guard, takes_records, logs);
+        let look = tokio::task::spawn_blocking(look);
         tokio::time::timeout(server::LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(
             || {
                 let message = format!(
