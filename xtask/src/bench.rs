@@ -50,6 +50,9 @@ pub(crate) enum Benchmark {
         /// Compare nodes that have identities with nodes that have tokens, at one provostd
         #[arg(long)]
         identities: bool,
+        /// Compare nodes that upload the logs of all steps with nodes that upload none
+        #[arg(long)]
+        logs: bool,
     },
 }
 
@@ -99,13 +102,16 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
         Benchmark::Page { nodes } => of_tests("page", servers()?, &["--nodes", &nodes.to_string()]),
-        Benchmark::Storm { nodes, over, store, daemons, kills, identities } => {
+        Benchmark::Storm { nodes, over, store, daemons, kills, identities, logs } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];
             let args = [&args[..], &[["--daemons", &daemons], ["--kills", &kills]]].concat();
             let mut args = args.as_flattened().to_vec();
             if identities {
                 args.push("--identities");
+            }
+            if logs {
+                args.push("--logs");
             }
             of_tests("storm", servers()?, &args)
         }

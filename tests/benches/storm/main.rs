@@ -8,6 +8,7 @@
 
 mod gets;
 mod identities;
+mod logs;
 mod null_server;
 mod options;
 mod processes;
@@ -42,6 +43,9 @@ fn main() {
     let network = Network::enter();
     if options.identities {
         return identities::compare(&options, &network);
+    }
+    if options.logs {
+        return logs::compare(&options, &network);
     }
     let nodes = Nodes::new(options.nodes);
     let range = nodes.range();

@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) kills: usize,
     /// Whether nodes with identities are compared with nodes that have tokens.
     pub(crate) identities: bool,
+    /// Whether nodes that upload the logs of all steps are compared with nodes that don't.
+    pub(crate) logs: bool,
 }
 
 impl Options {
@@ -27,6 +29,7 @@ impl Options {
             daemons: 1,
             kills: 0,
             identities: false,
+            logs: false,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -36,6 +39,10 @@ impl Options {
             }
             if word == "--identities" {
                 options.identities = true;
+                continue;
+            }
+            if word == "--logs" {
+                options.logs = true;
                 continue;
             }
             let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));

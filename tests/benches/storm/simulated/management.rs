@@ -159,8 +159,17 @@ impl Management {
 
     /// How many records came again that were stored.
     pub(crate) fn repeats(&self) -> u64 {
+        self.counted("provost_record_repeats_total ")
+    }
+
+    /// How many logs were stored.
+    pub(crate) fn logs(&self) -> u64 {
+        self.counted("provost_logs_total ")
+    }
+
+    fn counted(&self, name: &str) -> u64 {
         let of = |text: String| {
-            let line = text.lines().find_map(|l| l.strip_prefix("provost_record_repeats_total "));
+            let line = text.lines().find_map(|l| l.strip_prefix(name));
             line.unwrap().parse::<u64>().unwrap()
         };
         self.metrics().map(of).sum()

@@ -9,7 +9,7 @@ mod node;
 
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit, nice};
 use serde::{Deserialize, Serialize};
@@ -124,6 +124,12 @@ impl Share {
         Self { only_fetches: true, ..self }
     }
 
+    /// The same nodes upload the logs of all steps.
+    pub(crate) fn with_logs(self) -> Self {
+        let nodes = self.nodes.into_iter().map(SimulatedNode::with_logs).collect();
+        Self { nodes, ..self }
+    }
+
     /// Takes some of the nodes of all `shares` to be apart.
     pub(crate) fn take_apart(shares: &mut [Self]) -> Self {
         let all: usize = shares.iter().map(|share| share.nodes.len()).sum();
@@ -140,8 +146,7 @@ impl Share {
             parts[n % threads].push(node);
         }
         let books = Books::open();
-        let begun = Instant::now();
-        let boots = thread::scope(|scope| {
+        let boots: Vec<Boot> = thread::scope(|scope| {
             let boot_all = |part| {
                 scope.spawn(move || {
                     if !self.is_apart {
@@ -155,7 +160,9 @@ impl Share {
             let threads: Vec<_> = parts.into_iter().map(boot_all).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
-        let (took, requests) = (begun.elapsed(), books.close());
+        let requests = books.close();
+        // Without what comes after the runs.
+        let took = boots.iter().map(|boot| boot.ended).max().unwrap_or_default();
         let acks_apart = if self.is_apart { requests.acks.clone() } else { Vec::new() };
         Storm { took, boots, requests, acks_apart }
     }

@@ -5,18 +5,26 @@ use std::time::{Duration, Instant};
 
 use provost_node::fetch::published::Published;
 use provost_node::fetch::{Fetched, Source};
-use provost_node::observe::observer::{Observer, RunContext};
-use provost_node::observe::report::{Reporting, Spool};
+use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd};
+use provost_node::observe::report::{Reporting, Spool, waiting_runs};
 use provost_node::runner::connect;
+use provost_node::settings::secrets::secrets;
 use provost_node::settings::{Input, Origin};
 use provost_node::state::root::Root;
-use provost_record::{Journal, Outcome, Phase, Record, Service};
+use provost_record::{Journal, Outcome, Phase, Record, Service, Stage};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 /// How long a script takes, on average.
 const SCRIPT: Duration = Duration::from_millis(250);
+/// A line of its log, and how many there are: 4 KiB, of which 1 in 10 is left when packed.
+const LINE: &str =
+    "2026-11-20T17:00:02.101Z exec F 4711 4705 install -m 0640 slurm.conf /etc/slurm/slurm.conf\n";
+const LINES: usize = 45;
+/// When the timer of a node is due that uploads the logs which its run has left: the first time, and how much later at
+/// most (provost-report.timer).
+const TIMER: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(60)];
 
 /// A node that is switched on by [`boot`](Self::boot).
 #[derive(Serialize, Deserialize)]
@@ -25,6 +33,8 @@ pub(crate) struct SimulatedNode {
     /// None where the node has an identity, or comes by one.
     token: Option<String>,
     config: String,
+    /// Whether it uploads the logs of all steps.
+    uploads_logs: bool,
 }
 
 /// How a boot went.
@@ -42,6 +52,8 @@ pub(crate) struct Boot {
     pub(crate) records: usize,
     /// How many of them weren't acknowledged in time.
     pub(crate) unreported: usize,
+    /// When the last log was uploaded, after the storm had begun, where that was after the end of the run.
+    pub(crate) logs: Option<Duration>,
     /// Why it fetched nothing.
     pub(crate) gave_up: Option<String>,
 }
@@ -55,9 +67,14 @@ impl SimulatedNode {
         let token_file = token.map(|_| format!("token_file = {:?}\n", path("token")));
         let token_file = token_file.unwrap_or_default();
         let config = format!(
-            "node = {name:?}\n{token_file}{settings}[report]\ndeadline = \"10m\"\n[paths]\n{paths}"
+            "node = {name:?}\n{token_file}{settings}[paths]\n{paths}[report]\ndeadline = \"10m\"\n"
         );
-        Self { config, token: token.map(str::to_owned), folder }
+        Self { config, token: token.map(str::to_owned), folder, uploads_logs: false }
+    }
+
+    /// The same node uploads the logs of all steps.
+    pub(crate) fn with_logs(self) -> Self {
+        Self { uploads_logs: true, ..self }
     }
 
     /// Makes its folder. What the node has kept there since another boot stays.
@@ -66,7 +83,10 @@ impl SimulatedNode {
         if let Some(token) = &self.token {
             std::fs::write(self.folder.join("token"), token).unwrap();
         }
-        std::fs::write(self.folder.join("provost.toml"), &self.config).unwrap();
+        // Its folder is in memory, where all would be the default.
+        let logs = if self.uploads_logs { "all" } else { "failed" };
+        let config = format!("{}logs = {logs:?}\n", self.config);
+        std::fs::write(self.folder.join("provost.toml"), config).unwrap();
     }
 
     /// Boots within `over` from now on, as the real node does in its runner. Its folder is there only until it
@@ -97,7 +117,8 @@ impl SimulatedNode {
             let (fetched, fetch) = fetch().await;
             let (whole, ended) = (on.elapsed(), begun_all.elapsed());
             let gave_up = fetched.err();
-            return Boot { fetch, whole, ended, run: id, records: 0, unreported: 0, gave_up };
+            let (records, unreported) = (0, 0);
+            return Boot { fetch, whole, ended, run: id, records, unreported, logs: None, gave_up };
         }
 
         let mut journal = SimulatedJournal::open(&connection.paths.journal(Service::Boot));
@@ -120,11 +141,15 @@ impl SimulatedNode {
         let (fetched, fetch) = fetch().await;
         if let Ok(fetched) = &fetched {
             journal.put(&run, end_of_fetch(fetched, fetch));
-            for step in &fetched.plan.postscripts {
+            for (n, step) in fetched.plan.postscripts.iter().enumerate() {
                 journal.put(&run, stage(&step.script, Phase::StageStart));
                 let takes = SCRIPT.mul_f64(2.0 * fastrand::f64());
                 sleep(takes).await;
-                journal.put(&run, end(&step.script, takes));
+                let record = end(&step.script, takes);
+                journal.put(&run, record.clone());
+                if self.uploads_logs {
+                    step_ended(&mut reporting, &run, n + 1, &record);
+                }
             }
         }
         let gave_up = fetched.err();
@@ -136,9 +161,35 @@ impl SimulatedNode {
         let unreported = Spool::new(&run.paths).unreported_total();
         let records = journal.seq as usize;
         let (whole, ended) = (on.elapsed(), begun_all.elapsed());
+        let mut logs = None;
+        while waiting_runs(&run.paths).next().is_some() {
+            sleep(TIMER[0] + TIMER[1].mul_f64(fastrand::f64())).await;
+            // What it can't upload now is left to the next time.
+            let _ = reporting.drain_backlog(Duration::from_secs(30)).await;
+            logs = Some(begun_all.elapsed());
+        }
         std::fs::remove_dir_all(&self.folder).unwrap();
-        Boot { fetch, whole, ended, run: run.id, records, unreported, gave_up }
+        Boot { fetch, whole, ended, run: run.id, records, unreported, logs, gave_up }
     }
+}
+
+/// Writes the log of the step with that number, and passes its end on.
+fn step_ended(reporting: &mut Reporting, run: &RunContext, number: usize, record: &Record) {
+    let script = record.stage.as_deref().unwrap();
+    let folder = run.paths.scripts(&run.id);
+    std::fs::create_dir_all(&folder).unwrap();
+    let log = folder.join(format!("{}.log", Stage::log_name(number, script, None)));
+    std::fs::write(&log, LINE.repeat(LINES)).unwrap();
+    let secrets = secrets(&run.settings, None);
+    let step = StepContext {
+        title: script,
+        script,
+        is_there: true,
+        log: &log,
+        began: Instant::now(),
+        secrets: &secrets,
+    };
+    reporting.step_ended(step, StepEnd { record, log_error: None, retry: None });
 }
 
 /// The journal of a node whose disk takes no time.
