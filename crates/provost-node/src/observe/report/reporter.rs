@@ -176,10 +176,10 @@ async fn work(
                     continue;
                 }
                 let limit = if has_timer { SUCCESS_LOGS } else { Duration::MAX };
+                let uploading = delivery.deliver_success_logs(refused);
                 // A management node that is busy isn't asked again now.
-                match tokio::time::timeout(limit, delivery.deliver_success_logs(refused)).await {
-                    Ok(Err(error)) => tracing::debug!("{}", error.failure()),
-                    Ok(Ok(())) | Err(_) => {}
+                if let Ok(Err(error)) = tokio::time::timeout(limit, uploading).await {
+                    tracing::debug!("{}", error.failure());
                 }
                 return;
             }
