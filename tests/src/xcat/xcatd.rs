@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -17,6 +18,8 @@ use super::certificates::{Authority, XCATS_BEGIN};
 pub enum Habit {
     /// With this mypostscript.
     Serve(String),
+    /// With this mypostscript, after so long: it serves others before.
+    Late(String, Duration),
     /// With this error.
     Refuse(String),
     /// With the first part of an answer.
@@ -160,7 +163,10 @@ fn answer(config: Arc<ServerConfig>, stream: TcpStream, habit: &Habit) -> std::i
     }
     let done = "<xcatresponse>\n<serverdone></serverdone>\n</xcatresponse>\n";
     let text = match habit {
-        Habit::Serve(text) | Habit::Crowded(text) => {
+        Habit::Serve(text) | Habit::Crowded(text) | Habit::Late(text, _) => {
+            if let Habit::Late(_, late) = habit {
+                std::thread::sleep(*late);
+            }
             // As an xcatd that indents its XML does.
             let line = |line: &str| format!("  <data>{}\n    </data>\n", escaped(line));
             let data: String = text.lines().map(line).collect();

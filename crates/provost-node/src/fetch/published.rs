@@ -70,7 +70,7 @@ impl Published {
         let fetch = Fetch::new(settings, &paths.state)?;
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
         let (prefetch, mut has_failed) = (&mut self.prefetch, false);
-        let served = retry::try_servers(&settings.servers, limits, still_trying, |server| {
+        let served = retry::try_servers(&settings.servers, limits, still_trying, |server, _| {
             let prefetch = prefetch.take_if(|asked| asked.is_of(server));
             let one_by_one = std::mem::replace(&mut has_failed, true);
             let server = Server { one_by_one, ..Server::published(settings, client, server, run) };

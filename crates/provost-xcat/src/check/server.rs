@@ -9,12 +9,16 @@ use provost_node::settings::{Settings, Xcat};
 use provost_plan::mypostscript::List;
 use provost_record::Cause;
 use reqwest::Url;
+use tokio::time::Instant;
 
 use crate::source::mypostscript::mypostscript;
 use crate::source::refusals::Refusals;
 use crate::source::tree::{count, web_server};
 use crate::status::messages::is_disabled;
 use crate::status::monitor::Monitor;
+
+/// How long xcatd may take here. A run waits for as long as it may fetch.
+const XCATD: Duration = Duration::from_secs(9);
 
 /// Tries `base` for the listing of its scripts and for this node's mypostscript. None where the
 /// scripts of `settings` aren't xCAT's own.
@@ -34,7 +38,7 @@ async fn attempt(
 ) -> bool {
     let server = web_server(client, base);
     let refusals = Refusals::default();
-    let own = mypostscript(&server, settings, xcat, &refusals);
+    let own = mypostscript(&server, settings, xcat, &refusals, Instant::now() + XCATD);
     let (listed, own) = tokio::join!(count(&server, xcat), own);
     findings.push(match &listed {
         Ok(n) => Finding::ok("server", format!("{base} lists {n} postscripts and folders")),

@@ -2,6 +2,7 @@
 //! makes it when it is asked.
 
 use provost_plan::mypostscript::MyPostscript;
+use tokio::time::Instant;
 
 use super::refusals::Refusals;
 use super::xcatd;
@@ -23,12 +24,13 @@ pub(crate) struct ServedMypostscript {
     pub(crate) is_from_xcatd: bool,
 }
 
-/// Fetches it, and reads it.
+/// Fetches it, and reads it. An xcatd that has accepted the request may take until `deadline`.
 pub(crate) async fn mypostscript(
     source: &Server<'_>,
     settings: &Settings,
     xcat: &Xcat,
     refusals: &Refusals,
+    deadline: Instant,
 ) -> Result<ServedMypostscript, FetchError> {
     let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
     let served = match Answer::get_lossy(source, &path, LONGEST).await {
@@ -44,7 +46,7 @@ pub(crate) async fn mypostscript(
     let (text, from) = match served {
         Ok(text) => (text, source.url(&path)),
         Err(before) => {
-            let asked = xcatd::getpostscript(settings, xcat, source.base, refusals).await;
+            let asked = xcatd::getpostscript(settings, xcat, source.base, refusals, deadline).await;
             let (text, port) = asked.map_err(|miss| miss.after(&before))?;
             let host = source.base.host_str().unwrap_or_default();
             (text, format!("xcatd at {host}:{port}"))

@@ -14,6 +14,7 @@ use provost_plan::Plan;
 use provost_plan::mypostscript::{List, MyPostscript};
 use provost_record::Cause;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::crawl::{Crawl, crawl};
 use super::environment::{add_environment, is_debugged};
@@ -57,9 +58,12 @@ impl UnmodifiedScripts {
             }
         };
         let limits = RetryLimits::of(settings, scripts.has_stored());
-        let served = retry::try_servers(&settings.servers, limits, still_trying, |base| {
-            fetch_from(web_server(client, base), settings, &self.xcat, &scripts, &refusals)
-        });
+        let answered = Instant::now() + limits.answer().duration();
+        let served =
+            retry::try_servers(&settings.servers, limits, still_trying, |base, deadline| {
+                let (server, deadline) = (web_server(client, base), deadline.min(answered));
+                fetch_from(server, settings, &self.xcat, &scripts, &refusals, deadline)
+            });
         let served = served.await;
         tracing::warn!("{UNSIGNED}");
         match served {
@@ -160,10 +164,12 @@ async fn fetch_from(
     xcat: &Xcat,
     scripts: &ScriptsFolder,
     refusals: &Refusals,
+    deadline: Instant,
 ) -> Result<(Crawl, ServedMypostscript), FetchError> {
-    let root = folder(xcat);
-    let own = mypostscript(&server, settings, xcat, refusals);
-    tokio::try_join!(crawl(&server, &root, scripts), own)
+    // One after the other: a crawl that fails would take back what xcatd has been asked.
+    let crawl = crawl(&server, &folder(xcat), scripts).await?;
+    let own = mypostscript(&server, settings, xcat, refusals, deadline).await?;
+    Ok((crawl, own))
 }
 
 /// What was fetched last, if all of it is still there.

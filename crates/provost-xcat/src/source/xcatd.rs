@@ -1,9 +1,10 @@
 //! A node's `mypostscript` from xcatd itself: XML over TLS.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::ErrorKind;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use provost_http::one_line;
 use provost_http::resolve::Names;
@@ -16,6 +17,7 @@ use reqwest::Url;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use super::certificates::client_config;
@@ -38,21 +40,23 @@ const CIPHERS: &str = "it has no cipher of today's, as an xcatd on an old system
      file out: chdef -t site precreatemypostscripts=1, then nodeset";
 const SHAKING: &str = "the TLS handshake";
 
-/// Asks the xcatd on the host of `server` for the mypostscript of this node. Returns its text and the
-/// port that it is from.
+/// Asks the xcatd on the host of `server` for the mypostscript of this node, once, and waits until
+/// `deadline`. Returns its text and the port that it is from.
 pub(super) async fn getpostscript(
     settings: &Settings,
     xcat: &Xcat,
     server: &Url,
     refusals: &Refusals,
+    deadline: Instant,
 ) -> Result<(String, u16), FetchError> {
     let host = server.host_str().unwrap_or_default();
     let asked = format!("asking xcatd at {host}:{} for a mypostscript", xcat.xcatd_port);
-    let exchange = Exchange { settings, server, refusals, asked: &asked };
+    let said = Cell::new(false);
+    let exchange = Exchange { settings, server, refusals, deadline, asked: &asked, said };
     let Some(text) = exchange.with(host, xcat.xcatd_port).await? else {
         // An xcatd whose certificate isn't checked is trusted no less without TLS.
         let port = xcat.monitor_port;
-        let script = monitor::getpostscript(settings, port, server).await;
+        let script = monitor::getpostscript(settings, port, server, deadline).await;
         return script.map(|text| (text, port)).map_err(FetchError::silent);
     };
     let refused = |why: &str, hint: &str| {
@@ -75,13 +79,17 @@ struct Exchange<'a> {
     settings: &'a Settings,
     server: &'a Url,
     refusals: &'a Refusals,
+    /// Until when it waits for what is accepted.
+    deadline: Instant,
     asked: &'a str,
+    /// Whether it has said that it waits.
+    said: Cell<bool>,
 }
 
 impl Exchange<'_> {
     /// None where we have no cipher in common, and no certificate of it is configured.
     async fn with(&self, host: &str, port: u16) -> Result<Option<String>, FetchError> {
-        let (connect, stall) = (self.settings.fetch.connect, self.settings.fetch.stall);
+        let connect = self.settings.fetch.connect;
         let bare = host.trim_matches(['[', ']']);
         let addresses = match bare.parse() {
             Ok(address) => vec![address],
@@ -90,16 +98,18 @@ impl Exchange<'_> {
             }
         };
         let Some(address) = addresses.first() else { return Err(self.miss(&"no address", HINT)) };
-        let tcp =
-            self.within(connect.duration(), "connecting", TcpStream::connect((*address, port)));
-        let tcp = tcp.await?;
+        let tcp = TcpStream::connect((*address, port));
+        let tcp = match tokio::time::timeout(connect.duration(), tcp).await {
+            Ok(connected) => connected.map_err(|e| self.broken("connecting", &e))?,
+            Err(_) => return Err(self.miss(&format!("connecting: nothing within {connect}"), HINT)),
+        };
         self.refusals.end(self.server);
         let name = ServerName::try_from(bare.to_owned()).map_err(|e| self.miss(&e, HINT))?;
         let config =
             client_config(self.settings).ok_or_else(|| self.miss(&"no cryptography", HINT))?;
         let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp);
         let shaken = async { Ok(tls.await) };
-        let mut tls = match self.within(stall.duration(), SHAKING, shaken).await? {
+        let mut tls = match self.wait_for(SHAKING, shaken).await? {
             Err(e) if self.settings.ca.is_none() && has_no_common_cipher(&e) => return Ok(None),
             shaken => shaken.map_err(|e| self.broken(SHAKING, &e))?,
         };
@@ -111,11 +121,11 @@ impl Exchange<'_> {
             tls.write_all(request.as_bytes()).await?;
             tls.flush().await
         };
-        self.within(stall.duration(), "sending the request", sent).await?;
+        self.wait_for("sending the request", sent).await?;
         let mut answer = Vec::new();
         loop {
             let read = tls.read_buf(&mut answer);
-            let n = self.within(stall.duration(), "its answer", read).await?;
+            let n = self.wait_for("its answer", read).await?;
             // The end may have come in two pieces.
             let new = answer.len().saturating_sub(n + END.len());
             if String::from_utf8_lossy(&answer[new..]).contains(END) {
@@ -134,17 +144,28 @@ impl Exchange<'_> {
         Ok(Some(String::from_utf8_lossy(&answer).into_owned()))
     }
 
-    async fn within<T>(
+    /// Waits for a part of what was asked on an accepted connection. xcatd serves one node after the
+    /// other: who gives up and asks again stands in its queue twice.
+    async fn wait_for<T>(
         &self,
-        limit: Duration,
         what: &str,
         doing: impl Future<Output = std::io::Result<T>>,
     ) -> Result<T, FetchError> {
-        match tokio::time::timeout(limit, doing).await {
+        let begun = Instant::now();
+        let stalled = self.deadline.min(begun + self.settings.fetch.stall.duration());
+        let mut doing = pin!(doing);
+        let mut done = timeout_at(stalled, &mut doing).await;
+        if done.is_err() && stalled < self.deadline {
+            if !self.said.replace(true) {
+                tracing::info!("fetch: waiting: {} (it may be serving other nodes)", self.asked);
+            }
+            done = timeout_at(self.deadline, doing).await;
+        }
+        match done {
             Ok(done) => done.map_err(|e| self.broken(what, &e)),
             Err(_) => {
-                Err(self
-                    .miss(&format!("{what}: nothing within {}", wording::duration(limit)), HINT))
+                let waited = wording::duration(begun.elapsed());
+                Err(self.miss(&format!("{what}: nothing within {waited}"), HINT))
             }
         }
     }
@@ -227,7 +248,7 @@ mod tests {
         let servers = [Url::parse("http://127.0.0.1/").unwrap()];
         let refusals = Refusals::default();
         let (begun, limit) = (Instant::now(), Limit::seconds(600));
-        let ask = |server| getpostscript(&settings, &xcat, server, &refusals);
+        let ask = |server, until| getpostscript(&settings, &xcat, server, &refusals, until);
         let unserved = try_servers(&servers, limit, |_| {}, ask).await.err().unwrap();
         assert!(unserved.why.failure.message.contains("refused"), "{}", unserved.why.failure);
         let waited = begun.elapsed().as_secs();

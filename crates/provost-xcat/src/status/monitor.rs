@@ -11,7 +11,7 @@ use provost_record::Cause;
 use reqwest::Url;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use provost_http::one_line;
 use provost_http::resolve::Names;
@@ -22,8 +22,6 @@ use provost_node::settings::Settings;
 const DONE: Duration = Duration::from_secs(10);
 /// The longest line that is read, in bytes.
 const LINE: usize = 256;
-/// How long a script may take, which is made on request; and the greeting before it.
-const SCRIPT: Duration = Duration::from_secs(60);
 /// How a script ends, and the most bytes of one.
 const SCRIPTS_END: &str = "#END OF SCRIPT\n";
 const LONGEST: u64 = 4 << 20;
@@ -39,15 +37,18 @@ pub(crate) struct Monitor {
 }
 
 /// The `mypostscript` of this node from the monitor on the host of `server`, where xcatd and this node
-/// have no TLS cipher in common.
+/// have no TLS cipher in common. It waits until `deadline`: the monitor serves one node after the other,
+/// and makes the script on request.
 pub(crate) async fn getpostscript(
     settings: &Settings,
     port: u16,
     server: &Url,
+    deadline: Instant,
 ) -> Result<String, Failure> {
-    let mut monitor = Monitor::new(settings, port, SCRIPT);
-    (monitor.servers, monitor.ready) = (vec![(server.clone(), port)], SCRIPT);
-    monitor.ready().await?.ask("getpostscript").await
+    let limit = deadline.saturating_duration_since(Instant::now());
+    let mut monitor = Monitor::new(settings, port, limit);
+    (monitor.servers, monitor.ready) = (vec![(server.clone(), port)], limit);
+    monitor.ready().await?.ask("getpostscript", deadline).await
 }
 
 /// A monitor that has greeted, and waits for our line.
@@ -167,8 +168,8 @@ impl GreetedMonitor {
         }
     }
 
-    /// Sends `words`, and returns the script that is the answer.
-    async fn ask(mut self, words: &str) -> Result<String, Failure> {
+    /// Sends `words`, and returns the script that is the answer, if it comes until `deadline`.
+    async fn ask(mut self, words: &str, deadline: Instant) -> Result<String, Failure> {
         let mut text = Vec::new();
         let asked = async {
             self.stream.write_all(format!("{words}\n").as_bytes()).await?;
@@ -177,10 +178,11 @@ impl GreetedMonitor {
             }
             std::io::Result::Ok(())
         };
-        let why = match timeout(SCRIPT, asked).await {
+        let begun = Instant::now();
+        let why = match timeout_at(deadline, asked).await {
             Ok(Err(e)) => e.to_string(),
             Ok(Ok(())) => format!("no script, but {} bytes without its end", text.len()),
-            Err(_) => format!("no script within {} s", SCRIPT.as_secs()),
+            Err(_) => format!("no script within {} s", begun.elapsed().as_secs()),
         };
         let text = String::from_utf8_lossy(&text);
         let script = text.strip_suffix(SCRIPTS_END).map(|text| text.trim_start_matches("done\n"));

@@ -60,7 +60,7 @@ async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {
     let client = settings.client()?;
     let servers = [args.url.clone()];
     let still_trying = |trying: StillTrying| complain(&trying.why.text());
-    let attempt = |_| transfer(&client, args);
+    let attempt = |_, _| transfer(&client, args);
     match retry::try_servers(&servers, settings.fetch.deadline, still_trying, attempt).await {
         Ok(_) => Ok(()),
         Err(unserved) => Err(unserved.why.failure),

@@ -25,6 +25,11 @@ impl RetryLimits {
         // Of an xCAT management node, all servers are taken that any source names.
         Self { deadline, silence, may_guess: settings.may_guess_servers() }
     }
+
+    /// How long an answer may take from a server that has accepted the connection.
+    pub fn answer(&self) -> Limit {
+        self.silence.min(self.deadline)
+    }
 }
 
 impl From<Limit> for RetryLimits {

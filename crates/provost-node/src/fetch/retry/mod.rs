@@ -4,6 +4,7 @@ mod limits;
 mod queue;
 
 use reqwest::Url;
+use tokio::time::Instant;
 
 use super::error::{FetchError, NotFetched};
 use crate::failure::Failure;
@@ -36,13 +37,14 @@ pub struct StillTrying {
     pub is_silence: bool,
 }
 
-/// Calls `attempt` with each server in turn, and again with those whose failure may pass, until
-/// one succeeds, none is left, or the time is over. `still_trying` is called once at most.
+/// Calls `attempt` with each server in turn, and with the time when it has to be over, and again with
+/// those whose failure may pass, until one succeeds, none is left, or the time is over. `still_trying`
+/// is called once at most.
 pub async fn try_servers<'s, T, F>(
     servers: &'s [Url],
     limits: impl Into<RetryLimits>,
     mut still_trying: impl FnMut(StillTrying),
-    mut attempt: impl FnMut(&'s Url) -> F,
+    mut attempt: impl FnMut(&'s Url, Instant) -> F,
 ) -> Result<Served<T>, Unserved>
 where
     F: Future<Output = Result<T, FetchError>>,
@@ -57,7 +59,8 @@ where
             is_first_round = false;
         }
         let this = queue.begin(next).await;
-        match tokio::time::timeout_at(this.deadline(), attempt(this.server)).await {
+        match tokio::time::timeout_at(this.deadline(), attempt(this.server, this.deadline())).await
+        {
             Ok(Ok(what)) => {
                 let server = this.server.clone();
                 return Ok(Served { what, server, passed_over: queue.passed_over(this) });

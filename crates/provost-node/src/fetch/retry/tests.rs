@@ -48,7 +48,7 @@ fn run_for<T>(
             servers,
             limits,
             |_| {},
-            |server| {
+            |server, _| {
                 n += 1;
                 let at = servers.iter().position(|s| s == server).unwrap();
                 std::future::ready(attempt(n, at, begun.elapsed()))
@@ -107,7 +107,7 @@ async fn a_last_try_that_is_cut_off_leaves_the_word_of_the_one_before() {
         servers,
         Limit::seconds(60),
         |_| {},
-        |_| {
+        |_, _| {
             tries += 1;
             let first = tries == 1;
             async move {
