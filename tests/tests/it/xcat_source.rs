@@ -192,6 +192,23 @@ fn links_that_lead_back_are_left_out() {
 }
 
 #[test]
+fn a_file_over_the_limit_is_left_out_unless_it_is_a_script_of_the_node() {
+    let (server, web) = site(WebKind::Apache);
+    let node = server.node("cn1", web.address());
+    server.script("MLNX_OFED.tgz", "#!/bin/sh\n");
+    let file = File::options().write(true).open(server.postscripts("MLNX_OFED.tgz")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let out = node.boot(0);
+    let told = "left out: MLNX_OFED.tgz: it has more than 64 MiB";
+    assert!(out.stderr.contains(told), "{}", out.stderr);
+    assert!(!node.xcatpost("MLNX_OFED.tgz").exists() && node.xcatpost("a/b/c").exists());
+
+    server.mypostscript("cn1", &mypostscript("", &["tell", "MLNX_OFED.tgz"], &[]));
+    node.boot(3);
+    says(&node.fetched(), "fetch", &["MLNX_OFED.tgz", "more than 64 MiB", "move big files"]);
+}
+
+#[test]
 fn a_tree_without_end_is_a_failure() {
     let (server, web) = site(WebKind::Nginx);
     let deep: String = (0..20).map(|n| format!("d{n}/")).collect();

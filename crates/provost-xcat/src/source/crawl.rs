@@ -1,5 +1,6 @@
 //! Everything below a folder of a web server, by its index pages.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 
 use super::listing::{Link, links};
-use super::scripts::{Script, ScriptsFolder};
+use super::scripts::{Got, Script, ScriptsFolder};
 use provost_http::body;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
@@ -33,6 +34,8 @@ pub(super) struct Crawl {
     pub(super) scripts: Vec<Script>,
     /// What was left out, and why.
     pub(super) left_out: Vec<String>,
+    /// The files among that which are over the limits.
+    pub(super) too_large: Vec<String>,
 }
 
 /// Something that is to be fetched.
@@ -58,6 +61,7 @@ enum Found {
     Links(Job, Vec<Link>),
     Script(Box<Script>),
     Missing(String),
+    TooLarge(String),
 }
 
 /// Fetches all that is below the folder `root`, which ends with a slash, into `scripts`.
@@ -69,13 +73,13 @@ pub(super) async fn crawl(
     let mut result = Crawl::default();
     let first = Job { at: root.to_owned(), path: String::new(), above: Some(None) };
     let mut jobs = VecDeque::from([first]);
+    let (mut folders, room) = (0, Cell::new(Manifest::MAX_TOTAL));
     let mut under_way = FuturesUnordered::new();
-    let (mut folders, mut bytes) = (0, 0);
     loop {
         while under_way.len() < AT_ONCE
             && let Some(job) = jobs.pop_front()
         {
-            under_way.push(work(source, job, scripts));
+            under_way.push(work(source, job, scripts, &room));
         }
         let Some(found) = under_way.next().await else { break };
         match found? {
@@ -85,16 +89,16 @@ pub(super) async fn crawl(
                 let depth = descend(&job, links, &mut jobs, &mut result.left_out);
                 check("levels", depth, DEEPEST, source, root)?;
             }
-            Found::Script(script) => {
-                bytes += script.entry.size;
-                result.scripts.push(*script);
-            }
+            Found::Script(script) => result.scripts.push(*script),
             Found::Missing(path) => {
                 result.left_out.push(format!("{path} is listed, but isn't there"));
             }
+            Found::TooLarge(path) => {
+                result.left_out.push(format!("{path}: {}", too_large()));
+                result.too_large.push(path);
+            }
         }
         check("files", result.scripts.len() + jobs.len(), Manifest::MAX_FILES, source, root)?;
-        check("bytes", bytes as usize, Manifest::MAX_TOTAL as usize, source, root)?;
     }
     if result.scripts.is_empty() {
         let url = source.url(root);
@@ -107,14 +111,20 @@ pub(super) async fn crawl(
     Ok(result)
 }
 
-async fn work(source: &Server<'_>, job: Job, scripts: &ScriptsFolder) -> Result<Found, FetchError> {
+async fn work(
+    source: &Server<'_>,
+    job: Job,
+    scripts: &ScriptsFolder,
+    room: &Cell<u64>,
+) -> Result<Found, FetchError> {
     if job.above.is_some() {
         let links = list(source, &job.at).await?;
         return Ok(Found::Links(job, links));
     }
-    Ok(match scripts.get(source, &job.at, &job.path).await? {
-        Some(script) => Found::Script(Box::new(script)),
-        None => Found::Missing(job.path),
+    Ok(match scripts.get(source, &job.at, &job.path, room).await? {
+        Got::Script(script) => Found::Script(script),
+        Got::Nothing => Found::Missing(job.path),
+        Got::TooLarge => Found::TooLarge(job.path),
     })
 }
 
@@ -169,6 +179,12 @@ fn descend(
         });
     }
     depth
+}
+
+/// What a file that is left out is over.
+pub(super) fn too_large() -> String {
+    let (one, all) = (Manifest::MAX_FILE >> 20, Manifest::MAX_TOTAL >> 20);
+    format!("it has more than {one} MiB, or all files together have more than {all} MiB")
 }
 
 fn check(

@@ -1,7 +1,7 @@
 //! The folder of scripts on this node: the present one, and the next one while it arrives. The
 //! present one stays as it is until the next one is whole.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -48,6 +48,15 @@ pub(super) struct Script {
     pub(super) entry: FileEntry,
 }
 
+/// What became of a request for a file.
+pub(super) enum Got {
+    Script(Box<Script>),
+    /// The server has no such file.
+    Nothing,
+    /// It is over the limits, and none of it is kept.
+    TooLarge,
+}
+
 /// What a node remembers of what it has fetched.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredFetch {
@@ -68,14 +77,15 @@ impl ScriptsFolder {
         Ok(Self { folder, next, state, stored, arrived: RefCell::default() })
     }
 
-    /// Gets the file `path` into the next folder; what didn't change isn't sent again. None where
-    /// the server has no such file.
+    /// Gets the file `path` into the next folder, where `room` is left, in bytes; what didn't change
+    /// isn't sent again.
     pub(super) async fn get(
         &self,
         source: &Server<'_>,
         at: &str,
         path: &str,
-    ) -> Result<Option<Script>, FetchError> {
+        room: &Cell<u64>,
+    ) -> Result<Got, FetchError> {
         let url = source.url(at);
         let known = self.known(&url, path);
         let conditions = known.as_ref().map_or(HeaderMap::new(), |(s, _)| s.version.conditions());
@@ -86,15 +96,22 @@ impl ScriptsFolder {
         let failed =
             |e: io::Error| FetchError::abort(disk(&self.folder, "putting scripts there", e));
         let script = match (response.status(), known) {
-            (StatusCode::OK, _) => self.take(url, path, response, &failed).await?,
+            (StatusCode::OK, _) => {
+                let limit = Manifest::MAX_FILE.min(room.get());
+                match self.take(url, path, response, limit, &failed).await? {
+                    Some(script) => script,
+                    None => return Ok(Got::TooLarge),
+                }
+            }
             (StatusCode::NOT_MODIFIED, Some((script, folder))) => {
                 link_or_copy(&folder.join(path), &self.next.path().join(path)).map_err(failed)?;
                 script
             }
-            _ => return Ok(None),
+            _ => return Ok(Got::Nothing),
         };
+        room.set(room.get().saturating_sub(script.entry.size));
         self.arrived.borrow_mut().insert(path.to_owned(), script.clone());
-        Ok(Some(script))
+        Ok(Got::Script(Box::new(script)))
     }
 
     /// What is here of `url` already, whole, and in which folder.
@@ -107,13 +124,18 @@ impl ScriptsFolder {
         is_whole(&self.folder, script).then(|| (script.clone(), self.folder.as_path()))
     }
 
+    /// None where it has more than `limit` bytes.
     async fn take(
         &self,
         url: String,
         path: &str,
         mut response: Response,
+        limit: u64,
         failed: &impl Fn(io::Error) -> FetchError,
-    ) -> Result<Script, FetchError> {
+    ) -> Result<Option<Script>, FetchError> {
+        if response.content_length().is_some_and(|size| size > limit) {
+            return Ok(None);
+        }
         let version = Version::of(response.headers());
         let to = self.next.path().join(path);
         let create = || {
@@ -129,11 +151,8 @@ impl ScriptsFolder {
         let mut size = 0;
         while let Some(bytes) = response.chunk().await.map_err(|e| broken(&url, &e))? {
             size += bytes.len() as u64;
-            if size > Manifest::MAX_FILE {
-                let message =
-                    format!("fetching {url}: it has more than {} bytes", Manifest::MAX_FILE);
-                let hint = "move big files elsewhere: that folder is for scripts";
-                return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
+            if size > limit {
+                return std::fs::remove_file(&to).map(|()| None).map_err(failed);
             }
             file.write_all(&bytes).map_err(failed)?;
         }
@@ -147,7 +166,7 @@ impl ScriptsFolder {
         let permissions = PermissionsExt::from_mode(mode.bits());
         file.set_permissions(permissions).map_err(failed)?;
         let entry = FileEntry { path: path.to_owned(), mode, size, sha256, policy };
-        Ok(Script { url, version, entry })
+        Ok(Some(Script { url, version, entry }))
     }
 
     /// Makes the next folder the present one, with these scripts and no others, and remembers it.

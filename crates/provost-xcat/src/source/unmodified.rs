@@ -16,7 +16,7 @@ use provost_record::Cause;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::crawl::{Crawl, crawl};
+use super::crawl::{Crawl, crawl, too_large};
 use super::environment::{add_environment, is_debugged};
 use super::mypostscript::{ServedMypostscript, mypostscript};
 use super::preamble::Evaluation;
@@ -169,7 +169,16 @@ async fn fetch_from(
     // One after the other: a crawl that fails would take back what xcatd has been asked.
     let crawl = crawl(&server, &folder(xcat), scripts).await?;
     let own = mypostscript(&server, settings, xcat, refusals, deadline).await?;
-    Ok((crawl, own))
+    let steps = List::ALL.into_iter().flat_map(|list| own.lists.steps(list, None));
+    match steps.map(|step| step.script).find(|script| crawl.too_large.contains(script)) {
+        Some(script) => {
+            let message =
+                format!("fetching {script}, which is in the node's lists: {}", too_large());
+            let hint = "move big files elsewhere: that folder is for scripts";
+            Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)))
+        }
+        None => Ok((crawl, own)),
+    }
 }
 
 /// What was fetched last, if all of it is still there.
