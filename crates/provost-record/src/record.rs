@@ -110,6 +110,9 @@ pub struct Record {
     /// On a failed `service end`: what never ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<String>,
+    /// On the failed `service end` of a run that went on to its end: the steps that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages_failed: Vec<String>,
     /// On a `stage end`: the stages that the script itself recorded, and how each ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inner: Vec<Inner>,
@@ -172,6 +175,7 @@ impl Record {
             skipped: None,
             leaked: Vec::new(),
             not_run: Vec::new(),
+            stages_failed: Vec::new(),
             inner: Vec::new(),
             duration_ms: None,
             user_ms: None,

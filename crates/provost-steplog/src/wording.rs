@@ -99,6 +99,11 @@ pub fn count(n: impl std::fmt::Display, what: &str) -> String {
     }
 }
 
+/// The steps that failed in a run that went on: `2 of 9 steps failed: a, b`.
+pub fn steps_failed(failed: &[String], steps: usize) -> String {
+    format!("{} of {} failed: {}", failed.len(), count(steps, "step"), failed.join(", "))
+}
+
 /// How long something took: `34 ms`, `1.1 s`, `2 min 5 s`, `1 h 3 min`. Cut off, not rounded up.
 pub fn duration(duration: Duration) -> String {
     match duration.as_millis() {

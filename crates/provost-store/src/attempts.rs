@@ -70,8 +70,8 @@ impl Attempts {
         }
     }
 
-    /// The guard held a run: it was no attempt.
-    pub(crate) fn held(&mut self, run: &str) {
+    /// A run was no attempt: the guard held it, or it went on to its end, though steps failed.
+    pub(crate) fn discount(&mut self, run: &str) {
         if let Some(at) = self.newest.iter().position(|known| known == run) {
             self.newest.remove(at);
             self.count -= 1;
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(attempts.standing(None, None).attempts, 1000);
         assert_eq!(attempts.standing(Some("999"), None).attempts, 999);
         assert_eq!(attempts.standing(Some("new"), None).attempts, 1000);
-        attempts.held("998");
-        attempts.held("998");
+        attempts.discount("998");
+        attempts.discount("998");
         assert_eq!(attempts.standing(None, None).attempts, 999);
         attempts.begin("1000", Timestamp::UNIX_EPOCH);
         attempts.end_well("997");

@@ -29,6 +29,10 @@ mod present {
             /// Put back what was there before
             #[arg(long, group = "what")]
             remove: bool,
+            /// Also configure this node to do what xCAT does where provost does otherwise, such as going on
+            /// after a failure: provost.d/as-xcat.toml, which says what each line gives up
+            #[arg(long, requires = "xcat", conflicts_with = "remove")]
+            as_xcat: bool,
         },
         /// Do what xCAT's program of that name does, as its boot unit and updatenode call it
         Xcatdsklspost {
@@ -52,7 +56,7 @@ mod present {
 
         pub(crate) fn run(self, input: &Input) -> Result<ExitCode, Failure> {
             match self {
-                Self::Install { remove, .. } => Ok(install::main(input, remove)),
+                Self::Install { remove, as_xcat, .. } => Ok(install::main(input, remove, as_xcat)),
                 Self::Xcatdsklspost { args } => Call::read(&args).map(|call| call.run(input)),
                 Self::Xcatinstallpost => Ok(Call::first_boot().run(input)),
             }

@@ -14,9 +14,10 @@ use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said; those of
 /// `with` are in tests/beside_others.rs.
-const SAMPLES: [&str; 24] = [
+const SAMPLES: [&str; 25] = [
     NODE,
     DROP_IN,
+    AS_XCAT,
     XCAT_NODE,
     DAEMON,
     SITE,
@@ -42,6 +43,8 @@ const SAMPLES: [&str; 24] = [
 ];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
+/// In tests/xcat_as_xcat.rs, as `install --xcat --as-xcat` puts it.
+const AS_XCAT: &str = "provost.d/as-xcat.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
 const SITE: &str = "site.toml";

@@ -52,6 +52,25 @@ fn last_run(node: &Node, service: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_run_that_goes_on_to_its_end_is_no_attempt() {
+    let cluster = cluster();
+    let node = cluster.node("cn001");
+    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let goes_on = format!("{config}[run]\non_failure = \"continue\"\n");
+    std::fs::write(node.path("provost.toml"), goes_on).unwrap();
+    // One more than the guard allows, here and at the management node.
+    for runs in 1..=4 {
+        node.provost(&["boot"]).expect(1);
+        assert_eq!(ran(&cluster), 2 * runs);
+    }
+    let shown = cluster.ctl(&["nodes"]).stdout;
+    assert!(shown.contains("2 of 2 steps failed: step, later"), "{shown}");
+    assert_eq!(cluster.status("cn001")["status"], "failed");
+    let end = node.journal("boot").pop().unwrap();
+    assert_eq!(end["stagesFailed"], json!(["step", "later"]));
+}
+
+#[test]
 fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     let cluster = cluster();
     let node = cluster.node("cn001");

@@ -101,6 +101,7 @@ mod web_actions;
 mod web_page;
 mod webhooks;
 mod workstation;
+mod xcat_as_xcat;
 mod xcat_failures;
 mod xcat_install;
 mod xcat_library;

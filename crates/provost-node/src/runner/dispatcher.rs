@@ -62,11 +62,20 @@ impl Dispatcher<'_> {
                 return reboot_after(paused, &self.run.paths.state).await;
             }
             Ok(None) => self.note_root(),
+            // As with xCAT, whose installer leaves the rest to the first boot.
+            Err(failure) if failure.went_on() && self.is_kickstart() && self.is_xcat() => {
+                self.note_root().and(Err(failure))
+            }
             Err(failure) => Err(failure),
         };
+        let went_on = result.as_ref().is_err_and(RunFailure::went_on);
         let exit = self.end(result).await;
-        if exit == ExitCode::Done && self.run.service != Service::Run {
-            self.guard.forget(&self.run);
+        if self.run.service != Service::Run {
+            match exit {
+                ExitCode::Done => self.guard.forget(&self.run),
+                _ if went_on => self.guard.discount(&self.run),
+                _ => {}
+            }
         }
         if self.input.notices() {
             match exit {
@@ -171,6 +180,10 @@ impl Dispatcher<'_> {
             install.put(&self.run.settings).map_err(|e| RunFailure::before(steps, &e))?;
         }
         Ok(())
+    }
+
+    fn is_xcat(&self) -> bool {
+        self.run.settings.xcat.is_some()
     }
 
     fn is_kickstart(&self) -> bool {

@@ -54,11 +54,22 @@ impl Guard {
 
     /// Forgets all attempts: the run succeeded.
     pub(crate) fn forget(&mut self, run: &RunContext) {
-        // Too many are counted then; the next run that ends well forgets them.
         if let Err(e) = self.attempts.clear() {
-            tracing::warn!("forgetting the attempts in {}: {e}", run.paths.state.display());
+            not_forgotten(run, &e);
         }
     }
+
+    /// Forgets this attempt alone: the run went on to its end, though steps failed.
+    pub(crate) fn discount(&mut self, run: &RunContext) {
+        if let Err(e) = self.attempts.forget(&run.id) {
+            not_forgotten(run, &e);
+        }
+    }
+}
+
+fn not_forgotten(run: &RunContext, e: &std::io::Error) {
+    // Too many are counted then; the next run that ends well forgets them.
+    tracing::warn!("forgetting the attempts in {}: {e}", run.paths.state.display());
 }
 
 fn not_counted(run: &RunContext, e: &std::io::Error) -> Failure {

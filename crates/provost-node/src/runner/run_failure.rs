@@ -14,6 +14,8 @@ pub(crate) struct RunFailure {
     pub(crate) cause: Option<Cause>,
     pub(crate) hint: Option<String>,
     not_run: Vec<String>,
+    /// The steps that failed, where the run went on to its end.
+    pub(crate) stages_failed: Vec<String>,
 }
 
 impl RunFailure {
@@ -26,6 +28,7 @@ impl RunFailure {
             cause: None,
             hint: None,
             not_run: Vec::new(),
+            stages_failed: Vec::new(),
         }
     }
 
@@ -42,7 +45,18 @@ impl RunFailure {
     /// By a step, with these left.
     pub(crate) fn by_step(exit: ExitCode, first: FirstFailure, not_run: Vec<String>) -> Self {
         let FirstFailure { error_line, error_message } = first;
-        Self { exit, error_line, error_message, cause: None, hint: None, not_run }
+        let (cause, hint, stages_failed) = (None, None, Vec::new());
+        Self { exit, error_line, error_message, cause, hint, not_run, stages_failed }
+    }
+
+    /// By the steps `stages_failed` of a run that went on to its end.
+    pub(crate) fn by_steps(first: FirstFailure, stages_failed: Vec<String>) -> Self {
+        Self { stages_failed, ..Self::by_step(ExitCode::PostscriptFailed, first, Vec::new()) }
+    }
+
+    /// Whether all steps have run all the same.
+    pub(crate) fn went_on(&self) -> bool {
+        !self.stages_failed.is_empty()
     }
 
     /// Fills in the `service end`.
@@ -53,6 +67,7 @@ impl RunFailure {
             cause: self.cause,
             hint: self.hint,
             not_run: self.not_run,
+            stages_failed: self.stages_failed,
             ..end
         }
     }

@@ -13,6 +13,7 @@ use super::request::RunRequest;
 use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::observe::observer::RunContext;
+use crate::settings::Settings;
 use crate::state::markers::{Marker, Markers};
 use crate::state::progress::Progress;
 use crate::state::root::Root;
@@ -49,13 +50,15 @@ pub(crate) struct StepPolicy {
 }
 
 impl StepPolicy {
-    /// As `policy` says, with the time-out `default`.
-    fn resolve(policy: Option<&Policy>, default: Duration) -> Self {
+    /// As the node's configuration says of `script`, else as `policy` says, else as the configuration says
+    /// of every script.
+    fn resolve(policy: Option<&Policy>, script: &str, settings: &Settings) -> Self {
         let policy = policy.cloned().unwrap_or_default();
+        let own = settings.scripts.get(script).copied().unwrap_or_default();
         Self {
-            timeout: policy.timeout.map_or(default, |limit| limit.duration()),
-            retries: policy.retries.unwrap_or(0),
-            on_failure: policy.on_failure.unwrap_or(OnFailure::Stop),
+            timeout: own.timeout.or(policy.timeout).unwrap_or(settings.run.timeout).duration(),
+            retries: own.retries.or(policy.retries).unwrap_or(0),
+            on_failure: own.on_failure.or(policy.on_failure).unwrap_or(settings.on_failure),
             leak: match policy.leak {
                 None | Some(Leak::Warn) => LeakPolicy::Warn,
                 Some(Leak::Kill) => LeakPolicy::Kill,
@@ -71,8 +74,7 @@ impl StepPolicy {
     }
 }
 
-/// What is left of the steps of `request`, in order; those whose script isn't there come first, so that
-/// they fail before anything has run for nothing.
+/// What is left of the steps of `request`, in order. One whose script isn't there fails at its place.
 ///
 /// # Errors
 ///
@@ -92,7 +94,6 @@ pub(crate) fn schedule(
     for (step, _) in done {
         step.skip.get_or_insert_with(|| "it was done in the run before".to_owned());
     }
-    steps.sort_by_key(|step| step.is_there);
     Ok(steps)
 }
 
@@ -114,7 +115,7 @@ fn schedule_step(
     ScheduledStep {
         is_there: entry.is_some(),
         digest: entry.map(|entry| entry.sha256),
-        policy: StepPolicy::resolve(policy, run.settings.run.timeout.duration()),
+        policy: StepPolicy::resolve(policy, &step.script, &run.settings),
         skip: skip(run.service, when, &step, marker.as_ref(), markers),
         marker,
         trace_lines: matches!(request, RunRequest::Named { trace_lines: true, .. }),

@@ -2,6 +2,7 @@
 
 use provost_bundle::OnFailure;
 use provost_record::{Cause, ExitCode, Record, Service};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::attempt::StepRunner;
@@ -51,10 +52,10 @@ impl Steps<'_> {
                 leave_reboot_to_admin(scheduled, rest)?;
             }
         }
-        match self.runner.progress.failure.take() {
-            Some(first) => Err(RunFailure::by_step(ExitCode::PostscriptFailed, first, Vec::new())),
-            None => Ok(None),
-        }
+        let Some(first) = self.runner.progress.failure.take() else { return Ok(None) };
+        let failed = std::mem::take(&mut self.runner.progress.failed);
+        tracing::warn!("{}", wording::steps_failed(&failed, self.runner.total));
+        Err(RunFailure::by_steps(first, failed))
     }
 
     /// What keeps the run from going on with a step.
@@ -122,7 +123,10 @@ impl Steps<'_> {
             OnFailure::Stop => {
                 Err(RunFailure::by_step(ExitCode::PostscriptFailed, first, names(rest)))
             }
-            OnFailure::Continue | OnFailure::Ignore => Ok(()),
+            OnFailure::Continue | OnFailure::Ignore => {
+                self.runner.progress.failed.push(scheduled.step.script.clone());
+                Ok(())
+            }
         }
     }
 }

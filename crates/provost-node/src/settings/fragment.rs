@@ -1,10 +1,11 @@
+use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
-use provost_bundle::Limit;
+use provost_bundle::{Limit, OnFailure};
 use serde::Deserialize;
 
-use super::{GuardLimits, Paths, ReportedLogs, RunLimits};
+use super::{GuardLimits, Paths, ReportedLogs, ScriptSettings};
 
 /// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
@@ -21,7 +22,10 @@ pub(crate) struct Fragment {
     pub(crate) trust: TrustFragment,
     pub(crate) paths: Paths,
     pub(crate) fetch: FetchFragment,
-    pub(crate) run: RunLimits,
+    pub(crate) run: RunFragment,
+    /// What is set of one script, by its name.
+    #[serde(default)]
+    pub(crate) scripts: BTreeMap<String, ScriptSettings>,
     pub(crate) report: ReportFragment,
     pub(crate) log: LogFragment,
     pub(crate) guard: GuardLimits,
@@ -66,6 +70,36 @@ pub(crate) enum Offline {
     Fail,
     /// It uses what was fetched last.
     LastGood,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunFragment {
+    pub(crate) timeout: Limit,
+    pub(crate) slow: Limit,
+    pub(crate) grace: Limit,
+    pub(crate) leak: Limit,
+    pub(crate) deadline: Limit,
+    pub(crate) on_failure: AfterFailure,
+}
+
+/// What a run does after a script that failed, unless its policy says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AfterFailure {
+    /// It stops.
+    Stop,
+    /// It goes on, and has failed all the same.
+    Continue,
+}
+
+impl From<AfterFailure> for OnFailure {
+    fn from(after: AfterFailure) -> Self {
+        match after {
+            AfterFailure::Stop => Self::Stop,
+            AfterFailure::Continue => Self::Continue,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -13,10 +13,11 @@ mod sources;
 mod validate;
 mod values;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use provost_bundle::{Limit, Trust};
+use provost_bundle::{Limit, OnFailure, Trust};
 use provost_fs::Storage;
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
@@ -52,6 +53,10 @@ pub struct Settings {
     pub ca: Option<Vec<CertificateDer<'static>>>,
     /// The time limits of running.
     pub run: RunLimits,
+    /// What a run does after a script that failed, unless its policy says otherwise.
+    pub on_failure: OnFailure,
+    /// What is set of one script, by its name.
+    pub scripts: BTreeMap<String, ScriptSettings>,
     /// How long the last flush of a run may take.
     pub report_deadline: Limit,
     /// Of which steps the logs are uploaded; none where [`ReportedLogs::default_of`] LOG holds.
@@ -117,8 +122,7 @@ pub struct FetchLimits {
 }
 
 /// How long running may take.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 pub struct RunLimits {
     /// A script whose policy has no limit.
     pub timeout: Limit,
@@ -147,6 +151,18 @@ impl ReportedLogs {
     pub fn default_of(log: &Storage) -> Self {
         if matches!(log, Storage::Memory(_)) { Self::All } else { Self::Failed }
     }
+}
+
+/// What is set of one script on this node. It overrides the script's policy.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptSettings {
+    /// What its failure means for the run.
+    pub on_failure: Option<OnFailure>,
+    /// How long it may take.
+    pub timeout: Option<Limit>,
+    /// How often it is tried again.
+    pub retries: Option<u32>,
 }
 
 /// The limits after which nothing runs until an admin releases the node.

@@ -12,7 +12,7 @@ use super::fragment::{Fragment, Offline};
 use super::messages::MessageSettings;
 use super::origin::Origin;
 use super::sources::Input;
-use super::{FetchLimits, GuardLimits, Paths, Settings, Token, Xcat, server};
+use super::{FetchLimits, GuardLimits, Paths, RunLimits, Settings, Token, Xcat, server};
 use crate::failure::Failure;
 
 /// The most bytes of a file of certificates: some 1,000 of them.
@@ -80,7 +80,7 @@ impl Input {
     /// The settings without those that are invalid, and why they are. Without them, the node trusts
     /// and reaches less than intended, never more.
     pub fn usable(&self) -> (Settings, Vec<Failure>) {
-        let Fragment { node, trust, fetch, run, report, log, .. } = &self.fragment;
+        let Fragment { node, trust, fetch, run, scripts, report, log, .. } = &self.fragment;
         let mut failures = self.mistakes.clone();
         if !provost_plan::is_node_name(node) {
             let message = format!("the node's name {node:?}{} isn't valid", self.from("node"));
@@ -114,7 +114,15 @@ impl Input {
             },
             proxy: fetch.proxy.clone(),
             ca: fetch.ca.as_ref().and_then(|path| read_ca(path).map_err(&mut note).ok()),
-            run: *run,
+            run: RunLimits {
+                timeout: run.timeout,
+                slow: run.slow,
+                grace: run.grace,
+                leak: run.leak,
+                deadline: run.deadline,
+            },
+            on_failure: run.on_failure.into(),
+            scripts: scripts.clone(),
             report_deadline: report.deadline,
             report_logs: report.logs,
             redact: log.redact.clone(),

@@ -117,8 +117,14 @@ const OPTIONAL: [&str; 7] = [
     "report.logs",
 ];
 
+/// The keys of a script's section.
+const OF_SCRIPT: [&str; 3] = ["on_failure", "timeout", "retries"];
+
 /// Whether there is such a key.
 pub(crate) fn is_known(key: &str) -> bool {
+    if let ("scripts", Some(rest)) = split(key) {
+        return split(rest).1.is_some_and(|key| OF_SCRIPT.contains(&key));
+    }
     let defaults = defaults().map(|table| leaves(&table)).unwrap_or_default();
     OPTIONAL.contains(&key) || defaults.iter().any(|(known, _)| known == key)
 }
@@ -134,11 +140,25 @@ pub(crate) fn check(key: &str, value: &Value) -> Result<(), toml::de::Error> {
 pub(crate) fn leaves(table: &Table) -> Vec<(String, Value)> {
     let under = |(key, value): (&String, &Value)| match value {
         Value::Table(inner) if !inner.is_empty() => {
-            leaves(inner).into_iter().map(|(k, v)| (format!("{key}.{k}"), v)).collect()
+            leaves(inner).into_iter().map(|(k, v)| (format!("{}.{k}", part(key)), v)).collect()
         }
-        value => vec![(key.clone(), value.clone())],
+        value => vec![(part(key), value.clone())],
     };
     table.iter().flat_map(under).collect()
+}
+
+/// A name as a part of a key: one with a dot in it, as a script may have, is quoted.
+fn part(name: &str) -> String {
+    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
+/// The first part of a key, and the rest of it.
+pub(crate) fn split(key: &str) -> (&str, Option<&str>) {
+    let quoted = key.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    match quoted {
+        Some((name, rest)) => (name, rest.strip_prefix('.')),
+        None => key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest))),
+    }
 }
 
 /// The default of `key`.
@@ -152,12 +172,12 @@ fn defaults() -> Result<Table, toml::de::Error> {
 }
 
 fn put(table: &mut Table, key: &str, value: Value) {
-    match key.split_once('.') {
-        None => match (table.get_mut(key), value) {
+    match split(key) {
+        (key, None) => match (table.get_mut(key), value) {
             (Some(Value::Table(_)), Value::Table(empty)) if empty.is_empty() => {}
             (_, value) => drop(table.insert(key.to_owned(), value)),
         },
-        Some((section, rest)) => {
+        (section, Some(rest)) => {
             let inner = table.entry(section).or_insert_with(|| Table::new().into());
             if let Value::Table(inner) = inner {
                 put(inner, rest, value);

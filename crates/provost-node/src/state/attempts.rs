@@ -105,6 +105,12 @@ impl Attempts {
         self.write()
     }
 
+    /// Forgets the run `run`, which is no attempt.
+    pub fn forget(&mut self, run: &str) -> io::Result<()> {
+        self.attempts.retain(|attempt| attempt.run != run);
+        self.write()
+    }
+
     /// Forgets them all, after a run that succeeded or a release on this node. Returns how many there
     /// were.
     pub fn clear(&mut self) -> io::Result<usize> {

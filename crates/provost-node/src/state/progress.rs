@@ -33,6 +33,9 @@ pub struct Progress {
     pub ran_ms: u64,
     /// The first failure that didn't stop it.
     pub failure: Option<FirstFailure>,
+    /// The steps that failed and didn't stop it.
+    #[serde(default)]
+    pub failed: Vec<String>,
 }
 
 /// A step that runs again after a reboot that it asked for.

@@ -249,8 +249,10 @@ impl NodeState {
                 self.attempts.end_well(&record.run);
                 self.last_failure = None;
             }
-            Record { phase: Phase::ServiceEnd, cause: Some(Cause::Held), .. } => {
-                self.attempts.held(&record.run);
+            Record { phase: Phase::ServiceEnd, cause, stages_failed, .. }
+                if *cause == Some(Cause::Held) || !stages_failed.is_empty() =>
+            {
+                self.attempts.discount(&record.run);
             }
             _ => {}
         }

@@ -35,6 +35,9 @@ pub(super) struct Progress {
     failure: Option<Failure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended: Option<Outcome>,
+    /// How many steps it has, once that is known.
+    #[serde(default)]
+    steps: usize,
     /// When it last reported, by the server's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     heard: Option<Timestamp>,
@@ -87,6 +90,7 @@ impl Progress {
             running: None,
             failure: None,
             ended: None,
+            steps: 0,
             heard: None,
             limit: BETWEEN,
             reboots: false,
@@ -114,8 +118,16 @@ impl Progress {
             // Pre- and post-commands belong to other programs' units; ours have none.
             _ => {}
         }
+        if !record.stages.is_empty() {
+            self.steps = record.stages.len();
+        }
         if record.phase == Phase::ServiceEnd {
             self.ended = record.result;
+            if let Some(failure) =
+                self.failure.as_mut().filter(|_| !record.stages_failed.is_empty())
+            {
+                failure.stand_for(&record.stages_failed, self.steps);
+            }
             if !record.is_failure() {
                 self.failure = None;
             }
@@ -253,6 +265,12 @@ impl Failure {
             command: record.command.clone(),
             hint: record.hint.clone(),
         }
+    }
+
+    /// What is shown of a run that went on to its end: the stage and the cause stay those of the first failure.
+    fn stand_for(&mut self, failed: &[String], steps: usize) {
+        (self.error_line, self.called_from, self.command) = (None, None, None);
+        self.error_message = Some(wording::steps_failed(failed, steps));
     }
 
     fn detail(&self) -> Detail {

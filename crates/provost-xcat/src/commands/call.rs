@@ -1,7 +1,10 @@
 //! `xcatdsklspost`, as `updatenode`, xCAT's boot unit and others call it.
 
+use std::cell::Cell;
 use std::ffi::OsString;
+use std::rc::Rc;
 
+use provost_bundle::OnFailure;
 use provost_node::failure::Failure;
 use provost_node::observe::console;
 use provost_node::observe::observer::Observer;
@@ -62,14 +65,21 @@ impl Call {
         Self { request, flags, is_update: false }
     }
 
-    /// Does it, and shows what the scripts print on stdout.
+    /// Does it, and shows what the scripts print on stdout. After a run that goes on after failures this
+    /// process ends as xCAT's own program does.
     pub fn run(self, input: &Input) -> ExitCode {
-        let echo: Box<dyn Observer> = Box::new(OutputEcho::new(self.request.service()));
+        let last_failure = Rc::new(Cell::new(0));
+        let echo = OutputEcho::new(self.request.service(), Rc::clone(&last_failure));
+        let echo: Box<dyn Observer> = Box::new(echo);
         let exit = runner::main(input, &[XCAT], &self.request, OutputMode::Elsewhere, vec![echo]);
         if self.is_update {
             // The end of a node's answer for updatenode. The scripts have run, though it may not
             // arrive.
             let _ = console::print("returned from postscript\n");
+        }
+        if exit == ExitCode::PostscriptFailed && input.usable().0.on_failure == OnFailure::Continue
+        {
+            end_as_xcat(if self.is_update { last_failure.get() } else { 0 });
         }
         exit
     }
@@ -124,6 +134,13 @@ impl Call {
         };
         Ok(Self { request, flags, is_update: true })
     }
+}
+
+/// Ends this process by a status of xCAT's: of an `updatenode` that of the last script that failed, of a
+/// boot 0.
+#[expect(clippy::exit, reason = "any status is possible, and provost's own are few")]
+fn end_as_xcat(status: u8) -> ! {
+    std::process::exit(status.into())
 }
 
 /// The command line that `args` stand for: where this program has the name of one of xCAT's, it is that

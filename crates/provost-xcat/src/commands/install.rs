@@ -26,11 +26,15 @@ const OF_XCAT: [&str; 2] = ["systemd/system/xcatpostinit1.service", "init.d/xcat
 const UNIT: &str = "systemd/system/provost-xcat.service";
 const WANTED: &str = "systemd/system/multi-user.target.wants";
 
-/// Puts the files in their places, or removes them.
-pub fn main(input: &Input, remove: bool) -> ExitCode {
+/// What xCAT does, key by key, in a drop-in of the configuration.
+const AS_XCAT: (&str, &str) =
+    ("as-xcat.toml", include_str!("../../../../dist/examples/provost.d/as-xcat.toml"));
+
+/// Puts the files in their places, or removes them. With `as_xcat` the configuration is xCAT's as well.
+pub fn main(input: &Input, remove: bool, as_xcat: bool) -> ExitCode {
     let done = match Installation::of(input) {
         Ok(installation) if remove => installation.remove(),
-        Ok(installation) => installation.install(input),
+        Ok(installation) => installation.install(input, as_xcat),
         Err(failure) => Err(failure),
     };
     match done {
@@ -47,6 +51,8 @@ struct Installation {
     xcat: PathBuf,
     xcatpost: PathBuf,
     etc: PathBuf,
+    /// The drop-in with xCAT's own ways.
+    as_xcat: PathBuf,
     program: PathBuf,
     /// The program, with the configuration file that was named.
     command: String,
@@ -64,16 +70,20 @@ impl Installation {
         })?;
         let mut command = quoted(&program);
         let (config, origin) = input.config();
+        let as_xcat = config.with_extension("d").join(AS_XCAT.0);
         if *origin != Origin::Default {
             let config = std::path::absolute(config).map_err(|e| failed(config, e))?;
             command += &format!(" --config {}", quoted(&config));
         }
         let is_unfinished = is_unfinished(&paths);
         let Paths { xcat, xcatpost, etc, .. } = paths;
-        Ok(Self { xcat, xcatpost, etc, program, command, is_unfinished })
+        Ok(Self { xcat, xcatpost, etc, as_xcat, program, command, is_unfinished })
     }
 
-    fn install(&self, input: &Input) -> Result<(), Failure> {
+    fn install(&self, input: &Input, as_xcat: bool) -> Result<(), Failure> {
+        if as_xcat {
+            self.put_as_xcat().map_err(|e| failed(&self.as_xcat, e))?;
+        }
         for name in PROGRAMS {
             let path = self.xcat.join(name);
             // A node that xCAT hasn't installed has only the first.
@@ -91,6 +101,20 @@ impl Installation {
         for failure in input.usable().1 {
             complain(&format!("note: nothing will run yet: {failure}"));
         }
+        Ok(())
+    }
+
+    /// One that is there already stays: an admin may have taken lines away.
+    fn put_as_xcat(&self) -> io::Result<()> {
+        let path = self.as_xcat.display();
+        if self.as_xcat.symlink_metadata().is_ok() {
+            complain(&format!("{path} is there already, and stays as it is"));
+            return Ok(());
+        }
+        put(&self.as_xcat, format!("{MARK}{}", AS_XCAT.1).as_bytes(), 0o644)?;
+        complain(&format!(
+            "{path} has runs go on as xCAT's do: each of its lines says what it gives up"
+        ));
         Ok(())
     }
 
@@ -165,6 +189,10 @@ impl Installation {
             restore(&path).map_err(|e| failed(&path, e))?;
         }
         handover::take_line(&self.xcatpost).map_err(|e| failed(&self.xcatpost, e))?;
+        if is_ours(&self.as_xcat) {
+            remove_file(&self.as_xcat).map_err(|e| failed(&self.as_xcat, e))?;
+            complain(&format!("{} is removed", self.as_xcat.display()));
+        }
         let unit = self.etc.join(UNIT);
         if is_ours(&unit) {
             let removed = remove_file(&self.link()).and_then(|()| remove_file(&unit));
@@ -173,7 +201,8 @@ impl Installation {
         }
         // Those with other files in them stay.
         let wanted = self.etc.join(WANTED);
-        let made = wanted.ancestors().take(3).chain([self.xcat.as_path()]);
+        let drop_ins = self.as_xcat.parent();
+        let made = wanted.ancestors().take(3).chain([self.xcat.as_path()]).chain(drop_ins);
         made.for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
         Ok(())
     }

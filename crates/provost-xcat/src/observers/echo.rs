@@ -1,8 +1,10 @@
 //! What scripts print, on stdout as they print it, for the caller of `xcatdsklspost`.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +19,9 @@ use provost_steplog::{Entry, Line};
 
 use super::log::status;
 
+/// What xCAT's own wrapper exits with after a script that isn't there: -1.
+const NOT_THERE: u8 = 255;
+
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 /// How long the end of a run waits for a reader that takes nothing.
@@ -29,11 +34,14 @@ pub(crate) struct OutputEcho {
     is_update: bool,
     /// None before the run starts, and where there is no room for a thread.
     echo: Option<Echo>,
+    /// As xCAT's wrapper counts: the status of the last script that failed.
+    last_failure: Rc<Cell<u8>>,
 }
 
 impl OutputEcho {
-    pub(crate) fn new(service: Service) -> Self {
-        Self { is_update: service == Service::Run, echo: None }
+    /// The status of the last script that failed is put into `last_failure`.
+    pub(crate) fn new(service: Service, last_failure: Rc<Cell<u8>>) -> Self {
+        Self { is_update: service == Service::Run, echo: None, last_failure }
     }
 
     fn line(&self, line: String) {
@@ -67,6 +75,12 @@ impl Observer for OutputEcho {
     fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
         if let Some(echo) = &self.echo {
             echo.more();
+        }
+        if end.record.is_failure() && end.retry.is_none() {
+            let is_there = end.record.cause != Some(Cause::Missing);
+            // Of a status, a process has the low 8 bits (wait(2)).
+            let status = if is_there { status(end.record) as u8 } else { NOT_THERE };
+            self.last_failure.set(status);
         }
         let (script, end) = (step.script, end.record);
         self.line(match end.cause {

@@ -71,6 +71,7 @@ fn of_a_boot_that_goes_on_after_a_failure() {
     provost:   | it printed nothing
     provost: hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
     provost: [2/2] later: ok ([DURATION])
+    provost: 1 of 2 steps failed: broken
     provost: boot FAILED after [DURATION]
     ");
 }

@@ -77,7 +77,7 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(b
 
 /// Where in its file a key is, in bytes.
 fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
-    let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
+    let (name, rest) = values::split(key);
     let Some((found, value)) = table.iter().find(|(key, _)| *key.get_ref() == name) else {
         return 0;
     };
