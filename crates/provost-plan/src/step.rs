@@ -89,6 +89,12 @@ impl Step {
     }
 }
 
+impl AsRef<Self> for Step {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// The line that [`Step::parse`] reads as this step.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

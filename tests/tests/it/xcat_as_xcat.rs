@@ -117,3 +117,43 @@ fn an_installed_node_boots_after_a_kickstart_that_went_on() {
     node.boot(0);
     assert_eq!(ran(&node), ["boot"]);
 }
+
+#[test]
+fn a_script_has_what_xcats_has_of_its_caller_unless_its_environment_is_clean() {
+    let (server, web, node) = site(&["tell"], &[]);
+    server.script("tell", "#!/bin/sh\nenv >../told\n");
+    let caller = [
+        ("HOME", "/root/x"),
+        ("LANG", "de_DE.UTF-8"),
+        ("USER", "adm"),
+        ("LOGNAME", "adm"),
+        ("SHELL", "/bin/zsh"),
+        ("SSH_CONNECTION", "10.0.0.1 22 10.0.0.2 22"),
+    ];
+    let told = |args: &[&str]| {
+        let mut command = node.command(args);
+        let path = std::env::var("PATH").unwrap();
+        command.envs(caller).env("PATH", format!("/opt/odd:{path}")).env("OTHER", "x");
+        provost_tests::Out::from(command.output().unwrap()).expect(0);
+        let told = std::fs::read_to_string(node.path("told")).unwrap();
+        told.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let has = |told: &[String], line: &str| told.iter().any(|l| l == line);
+    let update = ["xcatdsklspost", "1", "-m", web.address(), "tell", "-c", "-V"];
+    for args in [&["boot"][..], &update] {
+        let told = told(args);
+        for (name, value) in caller {
+            let value = if name == "LANG" { "C" } else { value };
+            assert!(has(&told, &format!("{name}={value}")), "{name}: {told:#?}");
+        }
+        let path = format!("PATH={}:/opt/odd:", node.path("xcatpost").display());
+        assert!(told.iter().any(|line| line.starts_with(&path)), "{told:#?}");
+        assert!(!told.iter().any(|line| line.starts_with("OTHER=")), "{told:#?}");
+        assert_eq!(has(&told, "VERBOSE=1"), args.len() > 1);
+    }
+    node.configure("[run]\nenvironment = \"clean\"\n");
+    let told = told(&["boot"]);
+    for name in ["USER=", "LOGNAME=", "SHELL=", "SSH_CONNECTION=", "PATH=/opt/odd"] {
+        assert!(!told.iter().any(|line| line.starts_with(name)), "{name}: {told:#?}");
+    }
+}

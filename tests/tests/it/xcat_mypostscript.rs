@@ -197,7 +197,6 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
         (lists("A=1\nexit 0\n"), &["ends the shell early"]),
         (lists("kill -9 $$\n"), &["SIGKILL"]),
         ("NODE=cn1\n".to_owned(), &["no list of scripts"]),
-        (mypostscript("", &["tell; rm -rf /"], &[]), &["line", "`;`"]),
     ] {
         server.mypostscript("cn1", &text);
         node.boot(2);
@@ -207,11 +206,13 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
 }
 
 #[test]
-fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
+fn a_line_that_makes_no_sense_is_a_step_that_fails_at_its_place() {
     let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let ran = || std::fs::remove_file(node.path("told")).is_ok();
-    server.mypostscript("cn1", &mypostscript("", &["tell"], &["tell `id`"]));
+    server.script("later", "#!/bin/sh\ntrue >../later\n");
+    let lists = mypostscript("", &["tell"], &["tell `id`", "later"]);
+    server.mypostscript("cn1", &lists);
     for args in [
         &["xcatdsklspost", "1", "-m", web.address(), "tell", "-c"][..],
         &["xcatdsklspost", "1", "-m", web.address(), "postscripts-start-here", "-c"],
@@ -221,16 +222,37 @@ fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
         node.provost(args).expect(0);
         assert!(ran(), "{args:?}");
     }
-    for args in [
-        &["boot"][..],
-        &["xcatdsklspost", "1", "-m", web.address(), "postbootscripts-start-here", "-c"],
-        &["xcatdsklspost", "1", "-m", web.address(), "", "-c"],
-    ] {
-        node.provost(args).expect(2).says(&["line 13: ", "cn1", "hint: "]);
-        assert!(!ran(), "{args:?}");
-    }
     let told = node.provost(&["check"]).expect(2).stdout;
     assert!(told.contains("FAILED  plan") && told.contains("line 13: "), "{told}");
+    let update = &["xcatdsklspost", "1", "-m", web.address(), "", "-c"];
+    node.provost(update).expect(1).says(&["line 13: ", "for a shell", "hint: "]);
+    assert!(ran() && !node.path("later").exists());
+    let ends = node.journal("run");
+    let failed = ends.iter().rfind(|end| end["phase"] == "stage end").unwrap();
+    says(failed, "config", &["mypostscript, line 13: ", "put the commands into a script"]);
+    assert_eq!(failed["stage"], "tell");
+
+    node.configure("[run]\non_failure = \"continue\"\n");
+    node.provost(&["xcatdsklspost", "1", "-m", web.address(), "", "-c"]).expect(255);
+    assert!(node.path("later").exists());
+}
+
+#[test]
+fn the_words_of_a_line_are_those_of_xcats_shell() {
+    let (server, web) = site(WebKind::Nginx);
+    let node = server.node("cn1", web.address());
+    server.script("m", "#!/bin/sh\nprintf '<%s>' \"$0\" \"$@\" >../words\n");
+    let line = "m $NODE \"a b\" * ${NODE}x '$DISKS'";
+    let preamble = "NODE='cn1'\nexport NODE\nDISKS='sda sdb'\nexport DISKS";
+    server.mypostscript("cn1", &mypostscript(preamble, &[line], &[]));
+    let expected = "<./m><cn1><\"a><b\"><*><cn1x><'sda><sdb'>";
+    let words = || std::fs::read_to_string(node.path("words")).unwrap();
+    node.boot(0);
+    assert_eq!(words(), expected);
+    std::fs::remove_file(node.path("words")).unwrap();
+    let list = format!("{line}, tell");
+    node.provost(&["xcatdsklspost", "1", "-m", web.address(), &list, "-c"]).expect(0);
+    assert_eq!(words(), expected);
 }
 
 #[test]
@@ -277,7 +299,6 @@ fn what_is_not_utf8_is_told_with_its_line_and_not_changed() {
     let bad = ["line 2: the value of NOTE isn't UTF-8", "tabdump"];
     for (text, parts) in [
         (value.clone(), bad),
-        (mypostscript("", &["tell caf\u{e9}"], &[]), ["line 4: this line isn't UTF-8", "tabdump"]),
         (
             mypostscript("export NOTE=$(printf '\\351')", &["tell"], &[]),
             ["the value of NOTE isn't UTF-8", "xCAT table"],
@@ -289,6 +310,11 @@ fn what_is_not_utf8_is_told_with_its_line_and_not_changed() {
         assert!(!node.path("told").exists());
         node.provost(&["release"]).expect(0);
     }
+    std::fs::write(&file, latin1(mypostscript("", &["tell caf\u{e9}"], &[]))).unwrap();
+    node.boot(1);
+    let of_line = ["line 4: this line isn't UTF-8", "tabdump"];
+    says(&node.end_of("boot", "tell"), "config", &of_line);
+    assert!(!node.path("told").exists());
     // So it is with what xcatd says.
     std::fs::remove_file(&file).unwrap();
     let tls = old_xcatd("", vec![21, 3, 3, 0, 2, 2, 40]);

@@ -154,7 +154,7 @@ fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
     let note = "it's <1 & `id`\n  so";
     let site = format!(
         "[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\nenv.NOTE = {note:?}\n\
-         postscripts = [\"tell 'a  b'\"]\n"
+         postscripts = [\"tell a.b\"]\n"
     );
     let mut cluster = Cluster::new();
     cluster.script("tell", "#!/bin/sh\n").site(&site).publish().expect(0);
@@ -175,7 +175,7 @@ fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
     ));
     node.provost(&["boot"]).expect(0);
     let told = std::fs::read_to_string(node.path("told")).unwrap();
-    assert_eq!(told, format!("<a  b><{note}>"));
+    assert_eq!(told, format!("<a.b><{note}>"));
     let status = cluster.status("cn001");
     assert_eq!((&status["status"], &status["claimedBy"]), (&"booted".into(), &"127.0.0.1".into()));
 }

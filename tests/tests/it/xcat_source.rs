@@ -39,10 +39,10 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         assert!(out.stderr.contains("`unsigned = true`"), "{}", out.stderr);
         let told = std::fs::read_to_string(node.path("told")).unwrap();
         let xcatpost = node.path("xcatpost").display().to_string();
-        for line in [&*xcatpost, "<a b><*>", "SITEMASTER=10.0.0.1", "NOTE=two", "lines"] {
+        for line in [&*xcatpost, "<'a><b'><*>", "SITEMASTER=10.0.0.1", "NOTE=two", "lines"] {
             assert!(told.lines().any(|l| l == line), "no {line:?} in {told}");
         }
-        assert!(told.contains(&format!("PATH={xcatpost}:/bin:/usr/local/sbin")), "{told}");
+        assert!(told.contains(&format!("PATH={xcatpost}:/bin:")), "{told}");
         assert!(!told.contains("HIDDEN"), "{told}");
         let stages = node.fetched()["stages"].clone();
         assert_eq!(stages, serde_json::json!(["tell", "a/b/c", "more/script7"]));

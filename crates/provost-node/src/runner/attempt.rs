@@ -15,6 +15,7 @@ use super::outcome::{self, failed, not_noted};
 use super::run_failure::RunFailure;
 use super::schedule::ScheduledStep;
 use super::step_requests::StepRequests;
+use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 use crate::state::journal::Recorder;
@@ -93,6 +94,9 @@ impl StepRunner<'_> {
         if let Some(why) = skip {
             return Ok((self.skip(scheduled, why)?, None));
         }
+        if let Some(mistake) = &scheduled.mistake {
+            return Ok((self.refuse(scheduled, mistake)?, None));
+        }
         let (reboots, tries) = again.map_or((0, 0), |again| (again.reboots, again.tries));
         let left = scheduled.policy.retries;
         let mut this = Try { number: tries + 1, left, failed: 0, reboots };
@@ -125,6 +129,33 @@ impl StepRunner<'_> {
         end.result = Some(Outcome::Success);
         end.skipped = Some(why.to_owned());
         self.journal.put(end.clone())?;
+        Ok(end)
+    }
+
+    /// A step that can't run.
+    fn refuse(
+        &mut self,
+        scheduled: &ScheduledStep,
+        mistake: &Failure,
+    ) -> Result<Record, RunFailure> {
+        self.journal.put(self.record(Phase::StageStart, scheduled))?;
+        let (title, log) = (self.title(scheduled), self.log(scheduled, self.progress.begun, None));
+        let secrets = self.journal.secrets().clone();
+        let context = StepContext {
+            title: &title,
+            script: &scheduled.step.script,
+            is_there: scheduled.is_there,
+            log: &log,
+            began: Instant::now(),
+            secrets: &secrets,
+        };
+        self.observers.step_started(context);
+        let after_fix = outcome::after_fix(self.run.service, &scheduled.step, false);
+        let hint = format!("{}; then: {after_fix}", mistake.hint);
+        let mistake = Failure { hint, ..mistake.clone() };
+        let end = failed(self.record(Phase::StageEnd, scheduled), &mistake);
+        self.journal.put(end.clone())?;
+        self.observers.step_ended(context, StepEnd { record: &end, log_error: None, retry: None });
         Ok(end)
     }
 
@@ -251,7 +282,7 @@ impl StepRunner<'_> {
 
     /// Makes the step after the present one ready.
     fn prepare_next(&mut self, at: usize) {
-        let Some(scheduled) = self.schedule.get(at + 1).filter(|next| next.skip.is_none()) else {
+        let Some(scheduled) = self.schedule.get(at + 1).filter(|next| next.runs()) else {
             return;
         };
         let log = self.log(scheduled, self.progress.begun + 1, None);

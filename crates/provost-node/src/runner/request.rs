@@ -16,8 +16,20 @@ pub enum RunRequest {
     Reboot,
     /// What the last run of the same service left unfinished: `--continue`.
     Continue(Box<Self>),
-    /// The lists of the plan, or one part of them: `run`.
-    Lists(Option<(List, Option<Group>)>),
+    /// The lists of the plan, or one part of them: xCAT's `updatenode`.
+    Lists {
+        /// The part.
+        part: Option<(List, Option<Group>)>,
+        /// Variables besides those of the plan.
+        environment: Vec<(String, String)>,
+    },
+    /// These lines, whatever the plan says, read as xCAT reads a line of a list: its `updatenode`.
+    Lines {
+        /// The lines, in order.
+        lines: Vec<String>,
+        /// Variables besides those of the plan.
+        environment: Vec<(String, String)>,
+    },
     /// These steps, whatever the plan says: `run`.
     Named {
         /// The steps, in order.
@@ -36,7 +48,17 @@ impl RunRequest {
             Self::Postscripts => Service::Kickstart,
             Self::Boot | Self::FirstBoot | Self::Reboot => Service::Boot,
             Self::Continue(of) => of.service(),
-            Self::Lists(_) | Self::Named { .. } => Service::Run,
+            Self::Lists { .. } | Self::Lines { .. } | Self::Named { .. } => Service::Run,
+        }
+    }
+
+    /// Variables besides those of the plan.
+    pub(crate) fn environment(&self) -> &[(String, String)] {
+        match self {
+            Self::Lists { environment, .. }
+            | Self::Lines { environment, .. }
+            | Self::Named { environment, .. } => environment,
+            _ => &[],
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use provost_bundle::{Digest, Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::LeakPolicy;
 use provost_plan::Step;
-use provost_plan::mypostscript::{Group, List};
+use provost_plan::mypostscript::{self, Group, List, UnusableLine};
 use provost_record::Service;
 
 use super::environment::environment;
@@ -28,12 +28,21 @@ pub(crate) struct ScheduledStep {
     pub(crate) policy: StepPolicy,
     /// What it leaves when it succeeds; none where it runs each time.
     pub(crate) marker: Option<Marker>,
+    /// Why it can't run, where its line in a list is no step.
+    pub(crate) mistake: Option<Failure>,
     /// Why it needn't run, if it needn't.
     pub(crate) skip: Option<String>,
     /// Whether bash shows builtins and functions in the log as well.
     pub(crate) trace_lines: bool,
     /// Its whole environment, but for what depends on the try.
     pub(crate) environment: Vec<(String, String)>,
+}
+
+impl ScheduledStep {
+    /// Whether its script is to be run, as far as that is known.
+    pub(crate) fn runs(&self) -> bool {
+        self.skip.is_none() && self.mistake.is_none()
+    }
 }
 
 /// How a step is run: its script's policy, resolved.
@@ -87,7 +96,7 @@ pub(crate) fn schedule(
     progress: &Progress,
 ) -> Result<Vec<ScheduledStep>, Failure> {
     let steps = progress.left(select(request, fetched, run.root)?);
-    let step = |step: Step| schedule_step(run, request, fetched, markers, step);
+    let step = |selected| schedule_step(run, request, fetched, markers, selected);
     let mut steps: Vec<_> = steps.into_iter().map(step).collect();
     // As far as the plan is what it was, and no further than to the first that failed.
     let done = steps.iter_mut().zip(&progress.done).take_while(|(step, done)| step.step == **done);
@@ -102,18 +111,17 @@ fn schedule_step(
     request: &RunRequest,
     fetched: &Fetched,
     markers: &Markers,
-    step: Step,
+    Selected { step, mistake }: Selected,
 ) -> ScheduledStep {
     let entry = fetched.manifest.file(&step.script);
     let mut environment = environment(&run.settings, fetched, &run.paths, Some(run), &step);
-    if let RunRequest::Named { environment: more, .. } = request {
-        environment.extend(more.iter().cloned());
-    }
+    environment.extend(request.environment().iter().cloned());
     let marker = entry.and_then(|entry| Marker::of(&step, entry, &environment));
     let policy = entry.map(|entry| &entry.policy);
     let when = policy.and_then(|policy| policy.when).unwrap_or_default();
     ScheduledStep {
         is_there: entry.is_some(),
+        mistake,
         digest: entry.map(|entry| entry.sha256),
         policy: StepPolicy::resolve(policy, &step.script, &run.settings),
         skip: skip(run.service, when, &step, marker.as_ref(), markers),
@@ -140,14 +148,50 @@ fn skip(
     }
 }
 
+/// A step that a request names.
+pub(crate) struct Selected {
+    pub(crate) step: Step,
+    /// Why it can't run, where its line in a list is no step.
+    pub(crate) mistake: Option<Failure>,
+}
+
+impl AsRef<Step> for Selected {
+    fn as_ref(&self) -> &Step {
+        &self.step
+    }
+}
+
+impl From<Step> for Selected {
+    fn from(step: Step) -> Self {
+        Self { step, mistake: None }
+    }
+}
+
+impl From<Result<Step, UnusableLine>> for Selected {
+    fn from(read: Result<Step, UnusableLine>) -> Self {
+        let of_line = |UnusableLine { script, message, hint }| Self {
+            step: Step { script, args: Vec::new() },
+            mistake: Some(Failure::config(message, hint)),
+        };
+        read.map_or_else(of_line, Self::from)
+    }
+}
+
 /// The steps that `request` names, in order.
 pub(crate) fn select(
     request: &RunRequest,
     fetched: &Fetched,
     root: Root,
-) -> Result<Vec<Step>, Failure> {
-    if let RunRequest::Named { steps, .. } = request {
-        return Ok(steps.clone());
+) -> Result<Vec<Selected>, Failure> {
+    let env = &fetched.plan.env;
+    match request {
+        RunRequest::Named { steps, .. } => {
+            return Ok(steps.iter().cloned().map(Selected::from).collect());
+        }
+        RunRequest::Lines { lines, .. } => {
+            return Ok(lines.iter().map(|line| mypostscript::step(line, env).into()).collect());
+        }
+        _ => {}
     }
     let runs_again = fetched.plan.runbootscripts;
     let (lists, group) = lists(request, root, runs_again);
@@ -161,23 +205,28 @@ pub(crate) fn select(
             List::Postscripts => fetched.plan.postscripts.clone(),
             List::Postbootscripts => fetched.plan.postbootscripts.clone(),
         };
-        return Ok(lists.iter().flat_map(steps).collect());
+        return Ok(lists.iter().flat_map(steps).map(Selected::from).collect());
     };
-    if let Some(e) = lists.iter().find_map(|list| sections.mistake(*list, group)) {
+    if let Some(e) = lists.iter().find_map(|list| sections.cut_short(*list)) {
         let message = format!("{e}, in the mypostscript of {}", fetched.plan.node);
         return Err(Failure::config(message, e.hint()));
     }
-    Ok(lists.iter().flat_map(|list| sections.steps(*list, group)).collect())
+    let steps = lists.iter().flat_map(|list| sections.steps(*list, group, env));
+    Ok(steps.map(Selected::from).collect())
 }
 
 /// The lists that `request` runs, or the one section of a list.
 fn lists(request: &RunRequest, root: Root, runs_again: bool) -> (&[List], Option<Group>) {
     match (request, root) {
-        (RunRequest::Named { .. }, _) => (&[], None),
+        (RunRequest::Named { .. } | RunRequest::Lines { .. }, _) => (&[], None),
         (RunRequest::Continue(of), root) => lists(of, root, runs_again),
         (RunRequest::Postscripts, _) => (&[List::Postscripts], None),
-        (RunRequest::Lists(Some((list, group))), _) => (std::slice::from_ref(list), *group),
-        (RunRequest::Lists(None), _) | (RunRequest::Boot, Root::Other) => (&List::ALL, None),
+        (RunRequest::Lists { part: Some((list, group)), .. }, _) => {
+            (std::slice::from_ref(list), *group)
+        }
+        (RunRequest::Lists { part: None, .. }, _) | (RunRequest::Boot, Root::Other) => {
+            (&List::ALL, None)
+        }
         (_, Root::Booted) if !runs_again => (&[], None),
         (RunRequest::Boot | RunRequest::FirstBoot | RunRequest::Reboot, _) => {
             (&[List::Postbootscripts], None)

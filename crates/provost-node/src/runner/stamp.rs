@@ -86,7 +86,12 @@ async fn stamp(
     let markers = Markers::new(&state);
     let all = match steps {
         Some(steps) => steps.to_vec(),
-        None => select(&RunRequest::Lists(None), &fetched, Root::Other)?,
+        None => {
+            let all = RunRequest::Lists { part: None, environment: Vec::new() };
+            let all = select(&all, &fetched, Root::Other)?.into_iter();
+            all.map(|selected| selected.mistake.map_or(Ok(selected.step), Err))
+                .collect::<Result<_, _>>()?
+        }
     };
     let mut count = 0;
     for step in &all {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use provost_bundle::{Limit, OnFailure};
 use serde::Deserialize;
 
-use super::{GuardLimits, Paths, ReportedLogs, ScriptSettings};
+use super::{GuardLimits, Paths, ReportedLogs, ScriptEnvironment, ScriptSettings};
 
 /// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
@@ -81,6 +81,7 @@ pub(crate) struct RunFragment {
     pub(crate) leak: Limit,
     pub(crate) deadline: Limit,
     pub(crate) on_failure: AfterFailure,
+    pub(crate) environment: Option<ScriptEnvironment>,
 }
 
 /// What a run does after a script that failed, unless its policy says otherwise.

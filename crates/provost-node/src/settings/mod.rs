@@ -55,6 +55,8 @@ pub struct Settings {
     pub run: RunLimits,
     /// What a run does after a script that failed, unless its policy says otherwise.
     pub on_failure: OnFailure,
+    /// What scripts find in their environment.
+    pub environment: ScriptEnvironment,
     /// What is set of one script, by its name.
     pub scripts: BTreeMap<String, ScriptSettings>,
     /// How long the last flush of a run may take.
@@ -151,6 +153,16 @@ impl ReportedLogs {
     pub fn default_of(log: &Storage) -> Self {
         if matches!(log, Storage::Memory(_)) { Self::All } else { Self::Failed }
     }
+}
+
+/// What scripts find in their environment besides what their plan says.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScriptEnvironment {
+    /// Nothing of the caller's.
+    Clean,
+    /// With an xCAT management node, what its own scripts have from their caller.
+    Xcat,
 }
 
 /// What is set of one script on this node. It overrides the script's policy.

@@ -12,7 +12,9 @@ use super::fragment::{Fragment, Offline};
 use super::messages::MessageSettings;
 use super::origin::Origin;
 use super::sources::Input;
-use super::{FetchLimits, GuardLimits, Paths, RunLimits, Settings, Token, Xcat, server};
+use super::{
+    FetchLimits, GuardLimits, Paths, RunLimits, ScriptEnvironment, Settings, Token, Xcat, server,
+};
 use crate::failure::Failure;
 
 /// The most bytes of a file of certificates: some 1,000 of them.
@@ -122,6 +124,10 @@ impl Input {
                 deadline: run.deadline,
             },
             on_failure: run.on_failure.into(),
+            environment: run.environment.unwrap_or(match self.is_xcat() {
+                true => ScriptEnvironment::Xcat,
+                false => ScriptEnvironment::Clean,
+            }),
             scripts: scripts.clone(),
             report_deadline: report.deadline,
             report_logs: report.logs,

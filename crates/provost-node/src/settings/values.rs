@@ -107,7 +107,7 @@ impl Values {
 }
 
 /// The keys that have no default.
-const OPTIONAL: [&str; 7] = [
+const OPTIONAL: [&str; 8] = [
     "token_file",
     "join_file",
     "trust.manifest_sha256",
@@ -115,6 +115,7 @@ const OPTIONAL: [&str; 7] = [
     "fetch.proxy",
     "fetch.ca",
     "report.logs",
+    "run.environment",
 ];
 
 /// The keys of a script's section.

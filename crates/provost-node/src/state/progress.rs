@@ -92,9 +92,9 @@ impl Progress {
 
     /// The steps that are left of `steps`, which are those of a plan that may have changed meanwhile.
     /// Of a step that is listed twice, and is over once, the second one is left.
-    pub fn left(&self, steps: Vec<Step>) -> Vec<Step> {
+    pub fn left<S: AsRef<Step>>(&self, steps: Vec<S>) -> Vec<S> {
         let mut over: Vec<&Step> = self.over.iter().collect();
-        let is_left = |step: &Step| match over.iter().position(|o| *o == step) {
+        let is_left = |step: &S| match over.iter().position(|o| *o == step.as_ref()) {
             Some(at) => {
                 over.remove(at);
                 false

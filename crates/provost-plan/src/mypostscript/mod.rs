@@ -1,17 +1,21 @@
 //! xCAT's `mypostscript`: a preamble of shell assignments, then lists of scripts between markers.
 //!
-//! bash evaluates the preamble, elsewhere; the lists are read here, so that nothing in them can
-//! become a pattern or a second command.
+//! bash evaluates the preamble, elsewhere; the lists are read here, by what it has found, so that
+//! nothing in them can become a pattern or a second command.
 
 mod error;
 mod lists;
 mod values;
+mod words;
 mod write;
+
+use std::collections::BTreeMap;
 
 use crate::Step;
 pub use error::MyPostscriptError;
 use lists::Marker;
 pub use lists::{Group, List, section};
+pub use words::{UnusableLine, step, variables};
 pub use write::write;
 
 /// What an xCAT management node has one node run.
@@ -19,25 +23,28 @@ pub use write::write;
 pub struct MyPostscript {
     /// What bash has to evaluate: assignments and `export` lines.
     pub preamble: String,
-    steps: Vec<Listed>,
+    lines: Vec<Listed>,
+    cut_short: Vec<(List, MyPostscriptError)>,
 }
 
+/// A line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Listed {
     list: List,
     group: Option<Group>,
-    step: Result<Step, MyPostscriptError>,
+    number: usize,
+    text: String,
 }
 
 impl MyPostscript {
     /// Reads the whole file, in which U+FFFD stands for what isn't UTF-8. Outside comments that is
     /// an error, because scripts would get another value than the table has. A file that is cut
     /// short, or isn't a `mypostscript` at all, is an error too: running nothing must not look like
-    /// having nothing to run. A mistake in a list, or a missing list, though xCAT's template always
-    /// has both, concerns that list alone: see [`mistake`](Self::mistake).
+    /// having nothing to run. A missing list, though xCAT's template always has both, concerns that
+    /// list alone: see [`cut_short`](Self::cut_short); a line that is no step concerns that step alone.
     pub fn parse(text: &str) -> Result<Self, MyPostscriptError> {
         let mut preamble = String::new();
-        let mut steps = Vec::new();
+        let (mut listed, mut cut_short) = (Vec::new(), Vec::new());
         let mut open: Option<(List, usize)> = None;
         let mut group: Option<Group> = None;
         let mut lists = Vec::new();
@@ -80,9 +87,7 @@ impl MyPostscript {
                 None if lists.is_empty() && !is_text => return Err(foreign()),
                 None if lists.is_empty() => preamble.extend([line, "\n"]),
                 Some((list, _)) if !item.is_empty() && !item.starts_with('#') => {
-                    let step = Step::parse(item).map_err(|e| refused(e.to_string(), &e.hint()));
-                    let step = if is_text { step } else { Err(foreign()) };
-                    steps.push(Listed { list, group, step });
+                    listed.push(Listed { list, group, number, text: item.to_owned() });
                 }
                 _ => {}
             }
@@ -97,34 +102,50 @@ impl MyPostscript {
         }
         for list in List::ALL.into_iter().filter(|list| !lists.contains(list)) {
             let what = format!("there is no list of {}: the file is cut short", list.name());
-            for group in Group::ALL {
-                steps.push(Listed { list, group: Some(group), step: Err(ends(what.clone())) });
-            }
+            cut_short.push((list, ends(what)));
         }
         values::check(&preamble)?;
-        Ok(Self { preamble, steps })
+        Ok(Self { preamble, lines: listed, cut_short })
     }
 
-    /// The steps of a list, in order; of one group only, if one is named. A step that is listed
-    /// twice runs twice, as with xCAT.
-    pub fn steps(&self, list: List, group: Option<Group>) -> Vec<Step> {
-        self.read(list, group).flatten().cloned().collect()
-    }
-
-    /// The first line of a list that can't be read, if there is one. Then the list must not run.
-    pub fn mistake(&self, list: List, group: Option<Group>) -> Option<&MyPostscriptError> {
-        self.read(list, group).find_map(|step| step.as_ref().err())
-    }
-
-    fn read(
+    /// The steps of a list, in order; of one group only, if one is named. Their words are made by `env`,
+    /// what the preamble exports. A step that is listed twice runs twice, as with xCAT.
+    pub fn steps(
         &self,
         list: List,
         group: Option<Group>,
-    ) -> impl Iterator<Item = &Result<Step, MyPostscriptError>> {
-        let selected = move |listed: &&Listed| {
-            listed.list == list && (group.is_none() || listed.group == group)
+        env: &BTreeMap<String, String>,
+    ) -> Vec<Result<Step, UnusableLine>> {
+        let selected =
+            |line: &&Listed| line.list == list && (group.is_none() || line.group == group);
+        self.lines.iter().filter(selected).map(|line| line.step(env)).collect()
+    }
+
+    /// The names of all scripts, as far as no variable stands for them.
+    pub fn scripts(&self) -> impl Iterator<Item = String> {
+        self.lines.iter().map(|line| words::name(&line.text))
+    }
+
+    /// Why a list is missing, if it is. Then it must not count as empty.
+    pub fn cut_short(&self, list: List) -> Option<&MyPostscriptError> {
+        self.cut_short.iter().find(|(of, _)| *of == list).map(|(_, e)| e)
+    }
+}
+
+impl Listed {
+    fn step(&self, env: &BTreeMap<String, String>) -> Result<Step, UnusableLine> {
+        let read = match self.text.contains(char::REPLACEMENT_CHARACTER) {
+            false => words::step(&self.text, env),
+            true => Err(UnusableLine {
+                script: words::name(&self.text),
+                message: "this line isn't UTF-8".to_owned(),
+                hint: UTF8,
+            }),
         };
-        self.steps.iter().filter(selected).map(|listed| &listed.step)
+        read.map_err(|e| {
+            let message = format!("mypostscript, line {}: {}", self.number, e.message);
+            UnusableLine { message, ..e }
+        })
     }
 }
 

@@ -28,6 +28,11 @@ otherpkgs
 # postbootscripts-end-here
 ";
 
+fn steps(read: &MyPostscript, list: List, group: Option<Group>) -> Vec<Step> {
+    let steps = read.steps(list, group, &BTreeMap::new());
+    steps.into_iter().collect::<Result<_, _>>().unwrap()
+}
+
 fn names(steps: &[Step]) -> Vec<String> {
     steps.iter().map(Step::to_string).collect()
 }
@@ -36,10 +41,13 @@ fn names(steps: &[Step]) -> Vec<String> {
 fn lists_are_read_and_the_preamble_is_left_to_bash() {
     let read = MyPostscript::parse(GOOD).unwrap();
     assert!(read.preamble.ends_with("lines'\n\n"));
-    assert_eq!(names(&read.steps(List::Postscripts, None)), ["syslog", "t 'a b' c", "t '*'"]);
-    assert_eq!(read.steps(List::Postscripts, Some(Group::Node)).len(), 2);
-    assert_eq!(names(&read.steps(List::Postbootscripts, Some(Group::Defaults))), ["otherpkgs"]);
-    assert!(read.steps(List::Postbootscripts, Some(Group::Node)).is_empty());
+    let all = steps(&read, List::Postscripts, None);
+    assert_eq!(names(&all), ["syslog", "t '\"a' 'b\"' c", "t '*'"]);
+    assert_eq!(steps(&read, List::Postscripts, Some(Group::Node)).len(), 2);
+    let of_boot = steps(&read, List::Postbootscripts, Some(Group::Defaults));
+    assert_eq!(names(&of_boot), ["otherpkgs"]);
+    assert!(steps(&read, List::Postbootscripts, Some(Group::Node)).is_empty());
+    assert_eq!(read.scripts().collect::<Vec<_>>(), ["syslog", "t", "t", "otherpkgs"]);
     let group = Some(Group::Osimage);
     assert_eq!(section("osimage-postbootscripts-start-here"), Some((List::Postbootscripts, group)));
     assert_eq!(section("postscripts-start-here"), Some((List::Postscripts, None)));
@@ -109,28 +117,24 @@ fn what_is_wrong_is_refused_with_its_line() {
 fn a_list_that_is_cut_off_is_a_mistake_of_that_list_alone() {
     let (cut, _) = GOOD.split_once("# postbootscripts-start-here").unwrap();
     let read = MyPostscript::parse(cut).unwrap();
-    for group in [None, Some(Group::Node)] {
-        let error = read.mistake(List::Postbootscripts, group).unwrap();
-        assert!(error.to_string().contains("line 20: there is no list of postbootscripts"));
-        assert_eq!(read.mistake(List::Postscripts, group), None);
-    }
+    let error = read.cut_short(List::Postbootscripts).unwrap();
+    assert!(error.to_string().contains("line 20: there is no list of postbootscripts"));
+    assert_eq!(read.cut_short(List::Postscripts), None);
 }
 
 #[test]
-fn a_line_that_makes_no_sense_is_a_mistake_of_its_list_alone() {
-    for (to, what) in [
-        ("syslog; rm -rf /\n", "`;`"),
-        ("syslog `id`\n", "for a shell"),
-        ("../../bin/sh\n", "`..`"),
-        ("tell caf\u{fffd}\n", "this line isn't UTF-8"),
+fn a_line_that_makes_no_sense_is_a_mistake_of_its_step_alone() {
+    for (to, script, what) in [
+        ("syslog; rm -rf /\n", "syslog", "`;`"),
+        ("syslog `id`\n", "syslog", "for a shell"),
+        ("../../bin/sh\n", "mypostscript", "`..`"),
+        ("tell caf\u{fffd}\n", "tell", "this line isn't UTF-8"),
     ] {
         let read = MyPostscript::parse(&GOOD.replacen("syslog\n", to, 1)).unwrap();
-        for group in [None, Some(Group::Defaults)] {
-            let error = read.mistake(List::Postscripts, group).unwrap();
-            assert!(error.line == 11 && error.to_string().contains(what), "{error}");
-            assert!(!error.hint().is_empty());
-        }
-        assert_eq!(read.mistake(List::Postscripts, Some(Group::Node)), None);
-        assert_eq!(read.mistake(List::Postbootscripts, None), None);
+        let steps = read.steps(List::Postscripts, None, &BTreeMap::new());
+        let Err(error) = &steps[0] else { panic!("{to}") };
+        assert_eq!(error.script, script);
+        assert!(error.message.contains("line 11: ") && error.message.contains(what), "{error:?}");
+        assert!(steps[1..].iter().all(Result::is_ok));
     }
 }

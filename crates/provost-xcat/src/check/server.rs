@@ -1,17 +1,19 @@
 //! Trying a web server and the xcatd of its host.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use provost_http::Client;
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::settings::{Settings, Xcat};
-use provost_plan::mypostscript::List;
+use provost_plan::Step;
+use provost_plan::mypostscript::{List, UnusableLine};
 use provost_record::Cause;
 use reqwest::Url;
 use tokio::time::Instant;
 
-use crate::source::mypostscript::mypostscript;
+use crate::source::mypostscript::{ServedMypostscript, mypostscript};
 use crate::source::refusals::Refusals;
 use crate::source::tree::{count, web_server};
 use crate::status::messages::is_disabled;
@@ -49,13 +51,18 @@ async fn attempt(
                 network path can run anything here as root";
     findings.push(Finding::note("signature", unsigned, hint));
     let mistake = own.as_ref().ok().and_then(|own| {
-        let e = List::ALL.into_iter().find_map(|list| own.lists.mistake(list, None))?;
-        Some(Failure::config(format!("{e}, from {}", own.from), e.hint()))
+        let cut_short = List::ALL.into_iter().find_map(|list| own.lists.cut_short(list));
+        let unusable = || List::ALL.into_iter().flat_map(steps(own)).find_map(Result::err);
+        let (what, hint) = match cut_short {
+            Some(e) => (e.to_string(), e.hint().to_owned()),
+            None => unusable().map(|e| (e.message, e.hint.to_owned()))?,
+        };
+        Some(Failure::config(format!("{what}, from {}", own.from), hint))
     });
     findings.push(match (&own, &mistake) {
         (Ok(_), Some(mistake)) => Finding::failed("plan", mistake),
         (Ok(own), None) => {
-            let n = |list| own.lists.steps(list, None).len();
+            let n = |list| steps(own)(list).len();
             let (post, boot) = (n(List::Postscripts), n(List::Postbootscripts));
             let from = &own.from;
             Finding::ok("plan", format!("{post} postscripts, {boot} postbootscripts, by {from}"))
@@ -72,6 +79,11 @@ async fn attempt(
         ));
     }
     listed.is_ok_and(|n| n > 0) && own.is_ok() && mistake.is_none()
+}
+
+/// The steps of a list, as far as they are known where no preamble was evaluated.
+fn steps(own: &ServedMypostscript) -> impl Fn(List) -> Vec<Result<Step, UnusableLine>> {
+    |list| own.lists.steps(list, None, &BTreeMap::new())
 }
 
 /// Waits up to `limit` for the greeting of the install monitor, and sends nothing. None where the

@@ -10,7 +10,6 @@ use provost_node::observe::console;
 use provost_node::observe::observer::Observer;
 use provost_node::runner::{self, OutputMode, RunRequest};
 use provost_node::settings::{Flag, Input, Origin, discover};
-use provost_plan::Step;
 use provost_plan::mypostscript::section;
 use provost_record::ExitCode;
 use toml::Value;
@@ -91,6 +90,11 @@ impl Call {
             flags.push(("node", node.into(), Origin::Environment("NODE".to_owned())));
         }
         let mut list = None;
+        // As xCAT's scripts know it.
+        let mut environment = Vec::new();
+        if is_security {
+            environment.push(("UPDATESECURITY".to_owned(), "1".to_owned()));
+        }
         let mut rest = rest.iter().map(String::as_str);
         while let Some(arg) = rest.next() {
             let mut value = || match rest.next() {
@@ -107,8 +111,10 @@ impl Call {
                 // Nothing is mounted here.
                 "--nfsv4" => drop(value()?),
                 // `-c` says that updatenode calls; `-F` asks for flow control, which bounded requests
-                // don't need; `-V` asks for all messages, which are printed anyway.
-                "-c" | "-F" | "-V" => {}
+                // don't need.
+                "-c" | "-F" => {}
+                // All messages, which are printed anyway; scripts look there.
+                "-V" => environment.push(("VERBOSE".to_owned(), "1".to_owned())),
                 _ if arg.starts_with('-') => {
                     return Err(refused(&format!("there is no option {arg:?}")));
                 }
@@ -119,17 +125,14 @@ impl Call {
             }
         }
         let request = match list.unwrap_or_default().trim() {
-            "" => RunRequest::Lists(None),
+            "" => RunRequest::Lists { part: None, environment },
             name if name.ends_with("-start-here") => match section(name) {
-                Some(part) => RunRequest::Lists(Some(part)),
+                Some(part) => RunRequest::Lists { part: Some(part), environment },
                 None => return Err(refused(&format!("there is no section {name:?}"))),
             },
             list => {
-                let steps = Step::parse_list(list).map_err(|e| Failure::config(&e, e.hint()))?;
-                // As xCAT's scripts know it.
-                let security = is_security.then(|| ("UPDATESECURITY".to_owned(), "1".to_owned()));
-                let environment = security.into_iter().collect();
-                RunRequest::Named { steps, environment, trace_lines: false }
+                let lines = list.split(',').map(str::trim).filter(|line| !line.is_empty());
+                RunRequest::Lines { lines: lines.map(str::to_owned).collect(), environment }
             }
         };
         Ok(Self { request, flags, is_update: true })
@@ -207,10 +210,9 @@ mod tests {
     #[test]
     fn the_arguments_of_updatenode_are_read() {
         let call = read(&format!("1 -m 10.0.0.1:80 's1 p1 p2,s2' {TAIL} -F -V")).ok().unwrap();
-        let RunRequest::Named { steps, environment, .. } = &call.request else { panic!() };
-        let steps: Vec<String> = steps.iter().map(Step::to_string).collect();
-        assert_eq!(steps, ["s1 p1 p2", "s2"]);
-        assert!(environment.is_empty());
+        let RunRequest::Lines { lines, environment } = &call.request else { panic!() };
+        assert_eq!(lines, &["s1 p1 p2", "s2"]);
+        assert_eq!(environment, &[("VERBOSE".to_owned(), "1".to_owned())]);
         assert!(call.is_update);
         let expected = [
             ("source.kind", "\"xcat\""),
@@ -223,7 +225,7 @@ mod tests {
 
         for (mode, list) in [("2", "ospkgs,otherpkgs"), ("5", "remoteshell")] {
             let call = read(&format!("{mode} -M mn.cluster:8080 '{list}' {TAIL}")).ok().unwrap();
-            let RunRequest::Named { environment, .. } = &call.request else { panic!() };
+            let RunRequest::Lines { environment, .. } = &call.request else { panic!() };
             assert_eq!(environment.is_empty(), mode == "2");
             assert_eq!(call.flags[2].2, Origin::Flag("-M"));
             assert_eq!(settings(&call)[2].1, "[\"http://mn.cluster:8080\"]");
@@ -239,7 +241,7 @@ mod tests {
     fn a_section_or_nothing_is_taken_from_the_plan() {
         let part =
             |list: &str| match read(&format!("1 -m mn:80 '{list}' {TAIL}")).ok().unwrap().request {
-                RunRequest::Lists(part) => part,
+                RunRequest::Lists { part, .. } => part,
                 _ => panic!("{list}"),
             };
         assert_eq!(part(""), None);
@@ -268,7 +270,6 @@ mod tests {
             ("1 -m mn x --tftp ../x", "no absolute path"),
             ("1 -m mn x --what", "no option"),
             ("1 -m mn x y", "second list"),
-            ("1 -m mn 'x;id'", "`;`"),
             ("1 -m mn other-start-here", "no section"),
         ] {
             let Err(failure) = read(line) else { panic!("{line}") };

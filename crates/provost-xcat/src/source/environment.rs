@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use provost_node::fetch::source::Connection;
-use provost_node::settings::Xcat;
 use provost_node::settings::discover::Machine;
+use provost_node::settings::{ScriptEnvironment, Settings, Xcat};
 use provost_plan::Plan;
 use provost_record::Service;
 use reqwest::Url;
@@ -14,6 +14,24 @@ use crate::observers::log::label;
 
 /// Where programs are looked for, where the plan doesn't say.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What a script of xCAT's has from its caller: updatenode's remote shell, or the boot unit.
+const OF_CALLER: [&str; 6] = ["HOME", "LOGNAME", "SHELL", "SSH_CONNECTION", "USER", "VERBOSE"];
+
+/// What a script has besides what its plan says, and its `PATH` where that says none.
+pub(super) fn of_caller(settings: &Settings) -> Vec<(String, String)> {
+    let own = |name: &str| std::env::var(name).ok().map(|value| (name.to_owned(), value));
+    let path = |path: Option<String>| ("PATH".to_owned(), path.unwrap_or_else(|| PATH.to_owned()));
+    match settings.environment {
+        ScriptEnvironment::Clean => vec![path(None)],
+        ScriptEnvironment::Xcat => {
+            let path = path(own("PATH").map(|(_, path)| path));
+            // xCAT's wrapper sets it so, whatever the caller has.
+            let language = ("LANG".to_owned(), "C".to_owned());
+            OF_CALLER.into_iter().filter_map(own).chain([path, language]).collect()
+        }
+    }
+}
 
 /// Adds to `plan` what xCAT's own scripts add, for scripts in `folder`. A run by hand is an
 /// `updatenode`.
@@ -26,6 +44,9 @@ pub(super) fn add_environment(
 ) {
     let service = connection.service;
     let host = server.or(connection.settings.servers.first()).and_then(Url::host_str);
+    for (name, value) in of_caller(&connection.settings) {
+        plan.env.entry(name).or_insert(value);
+    }
     let path = path(folder, plan.env.get("PATH").map_or(PATH, String::as_str));
     let mut set = |name: &str, value: String| plan.env.insert(name.to_owned(), value);
     set("PATH", path);

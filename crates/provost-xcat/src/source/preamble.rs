@@ -22,8 +22,6 @@ const MAX_BYTES: u64 = 2 << 20;
 const FOLDER: &str = "preamble";
 /// What follows the last variable.
 const END: &str = "\0\0";
-/// Where programs are looked for.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// What bash exports by itself.
 const BASH_OWN: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
@@ -44,6 +42,8 @@ builtin command -p env -0 >"$provost_out" && builtin printf '\0' >>"$provost_out
 pub(super) struct Evaluation<'a> {
     pub(super) preamble: &'a str,
     pub(super) node: &'a str,
+    /// What it finds in its environment.
+    pub(super) environment: Vec<(String, String)>,
     /// Where the scripts are.
     pub(super) folder: &'a Path,
     /// The folder of the node's state.
@@ -91,7 +91,7 @@ impl Evaluation<'_> {
             name: "bash".to_owned(),
             args,
             folder: "/bin".into(),
-            env: vec![("PATH".to_owned(), PATH.to_owned())],
+            env: self.environment.clone(),
             log,
             trace: Trace::Off,
             digest: None,
@@ -178,9 +178,7 @@ fn read(path: &Path) -> Option<BTreeMap<String, String>> {
     let text = String::from_utf8_lossy(&bytes);
     let variables = text.strip_suffix(END)?.split('\0');
     let variables = variables.filter_map(|text| text.split_once('='));
-    let is_exported = |(name, value): &(&str, &str)| {
-        !(BASH_OWN.contains(name) || *name == "PATH" && *value == PATH)
-    };
+    let is_exported = |(name, _): &(&str, &str)| !BASH_OWN.contains(name);
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     Some(variables.filter(is_exported).map(owned).collect())
 }

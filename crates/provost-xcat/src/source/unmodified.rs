@@ -11,13 +11,13 @@ use provost_node::fetch::source::{Connection, Fetched, Source, unless_stopped};
 use provost_node::fetch::{FetchError, NotFetched};
 use provost_node::settings::{Settings, Xcat};
 use provost_plan::Plan;
-use provost_plan::mypostscript::{List, MyPostscript};
+use provost_plan::mypostscript::MyPostscript;
 use provost_record::Cause;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::crawl::{Crawl, crawl, too_large};
-use super::environment::{add_environment, is_debugged};
+use super::environment::{add_environment, is_debugged, of_caller};
 use super::mypostscript::{ServedMypostscript, mypostscript};
 use super::preamble::Evaluation;
 use super::refusals::Refusals;
@@ -100,7 +100,7 @@ impl UnmodifiedScripts {
         let Connection { settings, paths, .. } = &self.connection;
         Fetched {
             manifest: manifest(stored),
-            plan: plan(&settings.node, &lists),
+            plan: Plan::empty(&settings.node),
             sections: Some(lists),
             folder: paths.xcatpost.clone(),
             server: None,
@@ -125,6 +125,7 @@ impl UnmodifiedScripts {
         let evaluation = Evaluation {
             preamble: &sections.preamble,
             node: &settings.node,
+            environment: of_caller(settings),
             folder: &fetched.folder,
             state: &paths.state,
             limit: settings.run.timeout.duration(),
@@ -169,8 +170,8 @@ async fn fetch_from(
     // One after the other: a crawl that fails would take back what xcatd has been asked.
     let crawl = crawl(&server, &folder(xcat), scripts).await?;
     let own = mypostscript(&server, settings, xcat, refusals, deadline).await?;
-    let steps = List::ALL.into_iter().flat_map(|list| own.lists.steps(list, None));
-    match steps.map(|step| step.script).find(|script| crawl.too_large.contains(script)) {
+    let left_out = own.lists.scripts().find(|script| crawl.too_large.contains(script));
+    match left_out {
         Some(script) => {
             let message =
                 format!("fetching {script}, which is in the node's lists: {}", too_large());
@@ -209,15 +210,6 @@ fn manifest(stored: StoredFetch) -> Manifest {
         key_link: None,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: stored.scripts.into_iter().map(|script| script.entry).collect(),
-    }
-}
-
-/// What the lists say.
-fn plan(node: &str, lists: &MyPostscript) -> Plan {
-    Plan {
-        postscripts: lists.steps(List::Postscripts, None),
-        postbootscripts: lists.steps(List::Postbootscripts, None),
-        ..Plan::empty(node)
     }
 }
 

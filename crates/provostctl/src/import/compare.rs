@@ -7,7 +7,7 @@ use provost_plan::{Plan, Site, nodes};
 use provost_steplog::terminal::escape_cell;
 use provost_steplog::wording;
 
-use super::mypostscripts::Handed;
+use super::mypostscripts::{Handed, words};
 use crate::failure::Failure;
 use crate::output;
 
@@ -62,7 +62,7 @@ fn differences(handed: &Handed, plan: &Plan) -> Vec<String> {
     for (list, steps) in
         [("postscripts", &plan.postscripts), ("postbootscripts", &plan.postbootscripts)]
     {
-        let here: Vec<String> = steps.iter().map(ToString::to_string).collect();
+        let here: Vec<String> = steps.iter().map(words).collect();
         // Here a script that is listed twice runs once.
         let mut there: Vec<String> = Vec::new();
         for (_, step) in handed.steps.get(list).into_iter().flatten() {

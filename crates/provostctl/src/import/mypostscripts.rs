@@ -6,7 +6,7 @@ use std::path::Path;
 
 use provost_fs::read_given_text;
 use provost_plan::mypostscript::{Group, List, MyPostscript};
-use provost_plan::nodes;
+use provost_plan::{Step, nodes};
 use provost_steplog::wording;
 
 use super::factor::Content;
@@ -25,7 +25,7 @@ const NOT_CARRIED: [&str; 2] = ["NODE", "PATH"];
 /// What a node's file says.
 pub(super) struct Handed {
     pub(super) env: Env,
-    /// What runs, in order, as the lines of the file have it.
+    /// What runs, in order: the words of each line.
     pub(super) steps: BTreeMap<&'static str, Vec<(Group, String)>>,
 }
 
@@ -54,20 +54,28 @@ pub(super) fn read(folder: &Path, notes: &mut Notes) -> Result<BTreeMap<String, 
         for variable in not_literal {
             computed.entry(variable).or_default().push(node.to_owned());
         }
+        // What a line names.
+        let mut variables = env.clone();
+        variables.insert("NODE".to_owned(), node.to_owned());
         env.retain(|name, value| !(NOT_CARRIED.contains(&name.as_str()) || value.is_empty()));
         let mut steps = BTreeMap::new();
         for (name, list) in LISTS {
+            if let Some(e) = file.cut_short(list) {
+                notes.add(format!("{} of {node}: {e} ({})", list_of(list), e.hint()));
+            }
             for group in Group::ALL {
-                if let Some(mistake) = file.mistake(list, Some(group)) {
-                    notes.add(format!(
-                        "{} of {node}: {mistake} ({})",
-                        list_of(list),
-                        mistake.hint()
-                    ));
+                for step in file.steps(list, Some(group), &variables) {
+                    match step {
+                        Ok(step) => steps
+                            .entry(name)
+                            .or_insert_with(Vec::new)
+                            .push((group, words(&step))),
+                        Err(e) => {
+                            let (what, hint) = (e.message, e.hint);
+                            notes.add(format!("{} of {node}: {what} ({hint})", list_of(list)));
+                        }
+                    }
                 }
-                let of_group = file.steps(list, Some(group)).into_iter();
-                let of_group = of_group.map(|step| (group, step.to_string()));
-                steps.entry(name).or_insert_with(Vec::new).extend(of_group);
             }
         }
         all.insert(node.to_owned(), Handed { env, steps });
@@ -84,6 +92,13 @@ pub(super) fn read(folder: &Path, notes: &mut Notes) -> Result<BTreeMap<String, 
         ));
     }
     Ok(all)
+}
+
+/// A step as a line of a list: its words, which have no blanks.
+pub(super) fn words(step: &Step) -> String {
+    let words: Vec<&str> =
+        std::iter::once(&step.script).chain(&step.args).map(String::as_str).collect();
+    words.join(" ")
 }
 
 fn list_of(list: List) -> &'static str {

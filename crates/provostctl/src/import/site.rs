@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use provost_plan::{Step, nodes};
+use provost_plan::{mypostscript, nodes};
 use toml::Value;
 
 use super::environment::Environments;
@@ -29,7 +29,6 @@ pub(super) fn write(
         xcat,
         text: HEAD.to_owned(),
         notes,
-        resplit: BTreeSet::new(),
         served: BTreeSet::new(),
     };
     let is_read = read.is_some();
@@ -65,24 +64,16 @@ pub(super) fn write(
         out.leftovers();
         out.environments().note_missing();
     }
-    let resplit = out.resplit.into_iter().map(Value::String).collect();
-    // A key of the whole file has to be before the sections.
-    let text = match Value::Array(resplit) {
-        Value::Array(names) if names.is_empty() => out.text,
-        names => out.text.replacen("\n[", &format!("\n{RESPLIT}resplit = {names}\n\n["), 1),
-    };
-    Imported { text, notes: out.notes }
+    Imported { text: out.text, notes: out.notes }
 }
 
 const HEAD: &str =
     "# Written by `provostctl import xcat` from an xCAT management node's tables.\n\n";
-const RESPLIT: &str = "# Their quoted arguments are split at blanks once more, as xCAT does.\n";
 
 struct Writer<'a> {
     xcat: &'a Xcat,
     text: String,
     notes: Notes,
-    resplit: BTreeSet<String>,
     /// The nodes whose own sections need no scripts: a group's has them.
     served: BTreeSet<String>,
 }
@@ -212,8 +203,8 @@ impl Writer<'_> {
         env: &BTreeMap<String, String>,
         of: &str,
     ) {
-        let post = self.list(&scripts.postscripts, of);
-        let boot = self.list(&scripts.postbootscripts, of);
+        let post = self.list(&scripts.postscripts, env, of);
+        let boot = self.list(&scripts.postbootscripts, env, of);
         let _ = writeln!(self.text, "{heading}");
         if let Some(nodes) = nodes {
             let _ = writeln!(self.text, "nodes = {}", Value::String(nodes::fold(nodes)));
@@ -229,24 +220,27 @@ impl Writer<'_> {
         self.text.push('\n');
     }
 
-    /// The steps of a list as xCAT splits it: at each comma.
-    fn list(&mut self, list: &str, of: &str) -> Vec<Value> {
+    /// The steps of a list as xCAT splits it: at each comma. Their words are made by `env`, the section's.
+    fn list(&mut self, list: &str, env: &BTreeMap<String, String>, of: &str) -> Vec<Value> {
         let mut steps = Vec::new();
         for item in names(list) {
-            match Step::parse(&item) {
+            if let Some(unknown) = mypostscript::variables(&item).find(|v| !env.contains_key(*v)) {
+                self.notes.add(format!(
+                    "{item:?} of {of}: ${unknown} isn't known here; write the step with its value"
+                ));
+                continue;
+            }
+            match mypostscript::step(&item, env) {
                 Ok(step) => {
-                    if step.args.iter().any(|arg| arg.contains(char::is_whitespace)) {
-                        self.resplit.insert(step.script.clone());
-                    }
                     if step.args.iter().any(|arg| arg.contains(['*', '?', '['])) {
                         self.notes.add(format!(
                             "{item:?} of {of}: xCAT replaces the pattern by file names; \
                              here the script gets the pattern"
                         ));
                     }
-                    steps.push(Value::String(item));
+                    steps.push(Value::String(step.to_string()));
                 }
-                Err(e) => self.notes.add(format!("a script of {of}: {e} ({})", e.hint())),
+                Err(e) => self.notes.add(format!("a script of {of}: {} ({})", e.message, e.hint)),
             }
         }
         steps

@@ -207,7 +207,7 @@ fn of_an_unknown_configuration_key() {
     provost: error: [trust] is empty: there is no key to verify a bundle by
     provost: hint: set [trust] keys = ["RW…"] to the line that `provostctl key new` printed (`unsigned = true` would run anything)
     provost: fetch: FAILED
-    provost: error: [DIR]/nodes/cn001/provost.toml:3: serverz: unknown field `serverz`, expected one of `node`, `servers`, `token_file`, `join_file`, `source`, `trust`, `paths`, `fetch`, `run`, `report`, `log`, `guard`
+    provost: error: [DIR]/nodes/cn001/provost.toml:3: serverz: unknown field `serverz`, expected one of `node`, `servers`, `token_file`, `join_file`, `source`, `trust`, `paths`, `fetch`, `run`, `scripts`, `report`, `log`, `guard`
     provost: hint: fix that line; an unknown key may be a typing error
     provost: boot FAILED after [DURATION]
     "#);

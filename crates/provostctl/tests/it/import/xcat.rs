@@ -85,12 +85,12 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
     assert!(out.status.success(), "{said}");
     let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
     let all = "syslog; remoteshell; syncfiles";
-    let compute = format!("{all}; setupntp; mount /my scratch ro");
+    let compute = format!("{all}; setupntp; mount '\"/my' 'scratch\"' ro");
     for (node, post, boot) in [
         // What lsdef shows is what xCAT has made of its tables.
         ("cn001", format!("{all}; all; merged"), "otherpkgs"),
         ("cn002", compute, "otherpkgs; nvidia"),
-        ("cn003", all.to_owned(), "otherpkgs; last a b"),
+        ("cn003", all.to_owned(), r"otherpkgs; last ''\''a'\''' b"),
         ("cn004", format!("{all}; config_cuda '*'"), "otherpkgs; nvidia"),
         ("sn1", format!("{all}; servicenode"), "otherpkgs"),
     ] {
@@ -233,7 +233,7 @@ fn the_scripts_of_an_image_come_after_the_defaults() {
         (Site::parse(&text, Path::new("site.toml")).unwrap().plans(), said)
     };
     let (with, said) = plans(&files);
-    let all = "syslog; remoteshell; syncfiles; image 1; setupntp; mount /my scratch ro";
+    let all = "syslog; remoteshell; syncfiles; image 1; setupntp; mount '\"/my' 'scratch\"' ro";
     assert_eq!(lists(&with["cn001"]), (all.to_owned(), "otherpkgs; imaged".to_owned()));
     assert_eq!(lists(&with["sn1"]).0, "syslog; remoteshell; syncfiles; servicenode");
     let env = &with["cn001"].env;
