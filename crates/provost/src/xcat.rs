@@ -16,6 +16,7 @@ mod present {
 
     pub(crate) use provost_xcat::check::{try_monitor, try_server};
     pub(crate) use provost_xcat::commands::call::called;
+    pub(crate) use provost_xcat::commands::install::check as check_installation;
     pub(crate) use provost_xcat::{StatusMessage, describe, status_messages};
 
     #[derive(clap::Subcommand)]
@@ -73,7 +74,7 @@ mod absent {
     use provost_http::Client;
     use provost_node::failure::Failure;
     use provost_node::finding::{Finding, ServerCheck};
-    use provost_node::settings::{Flag, Input, Settings};
+    use provost_node::settings::{Flag, Input, Paths, Settings};
     use provost_record::ExitCode;
     use reqwest::Url;
 
@@ -110,6 +111,10 @@ mod absent {
 
     pub(crate) fn status_messages(_: &Path) -> Vec<StatusMessage> {
         Vec::new()
+    }
+
+    pub(crate) fn check_installation(_: &Paths) -> Option<Finding> {
+        None
     }
 
     pub(crate) async fn try_monitor(_: &Settings, _: Duration) -> Option<Finding> {

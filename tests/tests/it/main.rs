@@ -113,6 +113,7 @@ mod xcat_scripts;
 mod xcat_source;
 mod xcat_status;
 mod xcat_status_words;
+mod xcat_takes_hold;
 
 use std::path::Path;
 

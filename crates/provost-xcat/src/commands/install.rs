@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use provost_node::failure::Failure;
+use provost_node::finding::Finding;
 use provost_node::install::{UNITS, put, put_link, this_program};
 use provost_node::observe::console::complain;
 use provost_node::settings::{Input, Origin, Paths};
@@ -214,6 +215,39 @@ pub(crate) fn has_boot_unit(etc: &Path) -> bool {
         || Path::new("/usr/lib").join(OF_XCAT[0]).exists()
 }
 
+/// What is wrong with an installation; none where nothing is installed. Whatever has made xCAT's files
+/// anew since has taken our place.
+pub fn check(paths: &Paths) -> Option<Finding> {
+    let Paths { xcat, xcatpost, .. } = paths;
+    let wrapper = xcat.join(PROGRAMS[0]);
+    let replaced = |name: &&str| {
+        let path = xcat.join(name);
+        aside(&path).symlink_metadata().is_ok() && !is_ours(&path)
+    };
+    let lost = |whose: &str, why: String| {
+        let message = format!("the next {whose} will be xCAT's own: {why}");
+        Finding::failed("install", &Failure::config(message, "run: provost install --xcat"))
+    };
+    if let Some(name) = PROGRAMS.into_iter().find(replaced) {
+        let path = xcat.join(name);
+        return Some(lost("boot", format!("{} is xCAT's again", path.display())));
+    }
+    if !is_ours(&wrapper) {
+        return None;
+    }
+    let library = xcatpost.join("xcatlib.sh");
+    if library.is_symlink() {
+        let why = "an updatenode is xCAT's own: the management node has no xcatlib.sh, by which it \
+                   would come here";
+        return Some(Finding::note("install", why, "run scripts on the node: provost run -P LIST"));
+    }
+    if !handover::has_line(xcatpost, &quoted(&wrapper)) {
+        let why = format!("{} doesn't lead to {}", library.display(), wrapper.display());
+        return Some(lost("updatenode", why));
+    }
+    Some(Finding::ok("install", "xCAT's boot unit and updatenode call provost"))
+}
+
 /// Makes every `updatenode` come here, on a node where this is installed: `xcatpost` is the folder of
 /// the scripts, `xcat` that of xCAT's programs.
 pub(crate) fn hand_over(xcatpost: &Path, xcat: &Path) -> io::Result<()> {
@@ -239,7 +273,9 @@ fn restore(path: &Path) -> io::Result<()> {
         }
         return std::fs::File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all();
     }
-    if path.symlink_metadata().is_err() && was_there {
+    let is_back = was_there
+        && (path.symlink_metadata().is_err() || std::fs::read(path)? == std::fs::read(&aside)?);
+    if is_back {
         std::fs::rename(&aside, path)?;
         complain(&format!("{at} is xCAT's again"));
     } else if was_there {

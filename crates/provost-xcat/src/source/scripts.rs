@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::complete::complete;
 use super::next_folder::{NextFolder, disk, link_or_copy};
+use crate::commands::install::hand_over;
 use crate::handover::without_line;
 use provost_fs::atomic;
 use provost_node::failure::Failure;
@@ -35,6 +36,8 @@ pub(super) struct ScriptsFolder {
     folder: PathBuf,
     next: NextFolder,
     state: PathBuf,
+    /// Where xCAT's programs are.
+    xcat: PathBuf,
     stored: StoredFetch,
     /// What is in the next folder already, perhaps from an earlier try.
     arrived: RefCell<BTreeMap<String, Script>>,
@@ -74,7 +77,8 @@ impl ScriptsFolder {
         let stored = atomic::read(&file(&paths.state));
         let stored = stored.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let (state, stored) = (paths.state.clone(), stored.unwrap_or_default());
-        Ok(Self { folder, next, state, stored, arrived: RefCell::default() })
+        let xcat = paths.xcat.clone();
+        Ok(Self { folder, next, state, xcat, stored, arrived: RefCell::default() })
     }
 
     /// Gets the file `path` into the next folder, where `room` is left, in bytes; what didn't change
@@ -185,6 +189,7 @@ impl ScriptsFolder {
         }
         let library = library::folder(&self.state);
         complete(next, &self.folder, Some(&stored.mypostscript), &library)
+            .and_then(|()| hand_over(next, &self.xcat))
             .map_err(|e| disk(&self.folder, "completing what was fetched", e))?;
         let switched = self.next.take_place();
         switched.map_err(|e| disk(&self.folder, "switching to the new scripts", e))?;

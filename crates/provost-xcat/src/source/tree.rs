@@ -14,6 +14,7 @@ use reqwest::{StatusCode, Url};
 use super::complete::complete;
 use super::crawl;
 use super::next_folder::{NextFolder, disk, link_or_copy};
+use crate::commands::install::hand_over;
 
 /// The web server at `base`.
 pub(crate) fn web_server<'a>(client: &'a Client, base: &'a Url) -> Server<'a> {
@@ -57,6 +58,7 @@ pub(super) fn mirror(manifest: &Manifest, from: &Path, paths: &Paths) -> Result<
             link_or_copy(&from.join(&entry.path), &next.path().join(&entry.path))?;
         }
         complete(next.path(), &folder, None, &library::folder(&paths.state))?;
+        hand_over(next.path(), &paths.xcat)?;
         next.take_place()
     };
     make().map_err(|e| disk(&folder, "putting the scripts there, too", e))

@@ -66,10 +66,9 @@ pub(super) fn read(folder: &Path, notes: &mut Notes) -> Result<BTreeMap<String, 
             for group in Group::ALL {
                 for step in file.steps(list, Some(group), &variables) {
                     match step {
-                        Ok(step) => steps
-                            .entry(name)
-                            .or_insert_with(Vec::new)
-                            .push((group, words(&step))),
+                        Ok(step) => {
+                            steps.entry(name).or_insert_with(Vec::new).push((group, words(&step)))
+                        }
                         Err(e) => {
                             let (what, hint) = (e.message, e.hint);
                             notes.add(format!("{} of {node}: {what} ({hint})", list_of(list)));

@@ -25,12 +25,7 @@ pub(super) fn write(
     read: Option<BTreeMap<String, Content>>,
     notes: Notes,
 ) -> Imported {
-    let mut out = Writer {
-        xcat,
-        text: HEAD.to_owned(),
-        notes,
-        served: BTreeSet::new(),
-    };
+    let mut out = Writer { xcat, text: HEAD.to_owned(), notes, served: BTreeSet::new() };
     let is_read = read.is_some();
     let images = if is_read { Vec::new() } else { out.images() };
     let mut groups = if is_read { Vec::new() } else { out.groups() };

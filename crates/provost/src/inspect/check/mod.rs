@@ -8,7 +8,7 @@ use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde_json::{Value, json};
 
-use crate::xcat::try_monitor;
+use crate::xcat::{check_installation, try_monitor};
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, Outcome, ServerCheck};
 use provost_node::observe::console::{exit, harmless, print};
@@ -68,8 +68,11 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
     let (takes_records, logs) = (input.takes_records(), settings.report_logs);
     let machine = async {
-        let look = move || machine::look(&paths, &node, guard, takes_records, logs);
-        let look = tokio::task::spawn_blocking(look);
+        let look = tokio::task::spawn_blocking(move || {
+            let mut findings = machine::look(&paths, &node, guard, takes_records, logs);
+            findings.extend(check_installation(&paths));
+            findings
+        });
         tokio::time::timeout(server::LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(
             || {
                 let message = format!(
