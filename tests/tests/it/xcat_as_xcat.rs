@@ -109,6 +109,46 @@ fn with_as_xcat_a_run_goes_on_ends_as_xcats_does_and_the_node_is_never_held() {
 }
 
 #[test]
+fn the_lines_of_an_updatenode_are_in_order() {
+    let (server, web, node) = site(&[], &[]);
+    let prints = "#!/bin/sh\nfor n in 1 2 3; do echo out $n; echo err $n >&2; done\nprintf end\n";
+    server.script("prints", prints);
+    let mut command = node.command_by(
+        &["sh", "-c", "exec \"$@\" 2>&1", "sh"],
+        &["xcatdsklspost", "1", "-m", web.address(), "prints,first,bad", "-c"],
+    );
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let begins = [
+        "provost: run of cn1 begins",
+        "provost: fetch: ",
+        "postscript start..: prints",
+        "out 1",
+        "err 1",
+        "out 2",
+        "err 2",
+        "out 3",
+        "err 3",
+        "end",
+        "provost: [1/3] prints: ok",
+        "postscript end....: prints exited with code 0",
+        "postscript start..: first",
+        "provost: [2/3] first: ok",
+        "postscript end....: first exited with code 0",
+        "postscript start..: bad",
+        "provost: [3/3] bad: FAILED",
+        "postscript end....: bad exited with code 7",
+        "provost: run FAILED",
+        "returned from postscript",
+    ];
+    let is_one = |line: &&str| begins.iter().any(|begin| line.starts_with(begin));
+    let lines: Vec<&str> = shown.lines().filter(is_one).collect();
+    assert_eq!(lines.len(), begins.len(), "{shown}");
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(begin), "{line} isn't {begin}: {shown}");
+    }
+}
+
+#[test]
 fn an_installed_node_boots_after_a_kickstart_that_went_on() {
     let (_server, _web, node) = site(&["bad", "last"], &["boot"]);
     node.configure("[run]\non_failure = \"continue\"\n");

@@ -86,7 +86,7 @@ fn matrix(programs: &[&str], boot: &str) {
         site.ran();
         site.root.sh(boot).expect(0);
         let ran = site.ran();
-        assert!(!ran.is_empty() && !ran.contains(&"own".to_owned()), "{state}: {ran:?}");
+        assert!(!ran.contains(&"own".to_owned()), "{state}: {ran:?}");
         site.updatenode().expect(0);
         assert_eq!(site.ran(), ["extra"], "{state}");
     }

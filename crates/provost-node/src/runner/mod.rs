@@ -30,7 +30,7 @@ use tracing::Instrument;
 
 use crate::observe;
 use crate::observe::console::complain;
-use crate::observe::logging;
+use crate::observe::logging::{self, ConsoleSink};
 use crate::observe::observer::Observer;
 use crate::room;
 use crate::settings::Input;
@@ -44,14 +44,14 @@ pub use request::RunRequest;
 pub use stamp::main as stamp;
 
 /// What is shown of what scripts print.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone)]
 pub enum OutputMode {
     /// Their last line, on a terminal.
     Live,
     /// The same, terminal or not.
     Lines,
-    /// Nothing: one of the caller's observers shows it.
-    Elsewhere,
+    /// Nothing: one of the caller's observers shows it, and this takes the console's messages.
+    Elsewhere(ConsoleSink),
 }
 
 impl OutputMode {
@@ -72,7 +72,12 @@ pub fn main(
 ) -> ExitCode {
     // First of all, while this process has one thread.
     let executor = Supervisor::start();
-    let guard = logging::install(input, logging::Options { verbose: output == OutputMode::Lines });
+    let verbose = matches!(output, OutputMode::Lines);
+    let (shows_lines, console) = match output {
+        OutputMode::Live | OutputMode::Lines => (true, None),
+        OutputMode::Elsewhere(sink) => (false, Some(sink)),
+    };
+    let guard = logging::install(input, logging::Options { verbose, console });
     let keeper = |e: io::Error| io::Error::new(e.kind(), format!("starting the keeper: {e}"));
     let executor = executor.map_err(keeper);
     let runtime = room::runtime_without_thread();
@@ -86,7 +91,6 @@ pub fn main(
     );
     match (executor, runtime) {
         (Ok(executor), Ok(runtime)) => {
-            let shows_lines = output != OutputMode::Elsewhere;
             let mut all = observe::of_every_run(guard.terminal(), shows_lines);
             all.extend(observers);
             let run = begin::run(input, kinds, request, all, executor);

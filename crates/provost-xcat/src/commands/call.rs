@@ -69,8 +69,9 @@ impl Call {
     pub fn run(self, input: &Input) -> ExitCode {
         let last_failure = Rc::new(Cell::new(0));
         let echo = OutputEcho::new(self.request.service(), Rc::clone(&last_failure));
+        let output = OutputMode::Elsewhere(echo.console());
         let echo: Box<dyn Observer> = Box::new(echo);
-        let exit = runner::main(input, &[XCAT], &self.request, OutputMode::Elsewhere, vec![echo]);
+        let exit = runner::main(input, &[XCAT], &self.request, output, vec![echo]);
         if self.is_update {
             // The end of a node's answer for updatenode. The scripts have run, though it may not
             // arrive.

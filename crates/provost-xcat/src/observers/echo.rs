@@ -1,18 +1,20 @@
-//! What scripts print, on stdout as they print it, for the caller of `xcatdsklspost`.
+//! What scripts print, on stdout as they print it, for the caller of `xcatdsklspost`; and our own messages
+//! on stderr, in order with it.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use provost_exec::Event;
+use provost_node::observe::logging::{self, ConsoleSink};
 use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 use provost_record::{Cause, Service};
 use provost_steplog::{Entry, Line};
@@ -34,6 +36,8 @@ pub(crate) struct OutputEcho {
     is_update: bool,
     /// None before the run starts, and where there is no room for a thread.
     echo: Option<Echo>,
+    /// What wakes it, for who has only messages.
+    queue: Queue,
     /// As xCAT's wrapper counts: the status of the last script that failed.
     last_failure: Rc<Cell<u8>>,
 }
@@ -41,7 +45,24 @@ pub(crate) struct OutputEcho {
 impl OutputEcho {
     /// The status of the last script that failed is put into `last_failure`.
     pub(crate) fn new(service: Service, last_failure: Rc<Cell<u8>>) -> Self {
-        Self { is_update: service == Service::Run, echo: None, last_failure }
+        let queue = Queue::default();
+        Self { is_update: service == Service::Run, echo: None, queue, last_failure }
+    }
+
+    /// What takes the console's messages: they are shown after all that a script has printed before.
+    pub(crate) fn console(&self) -> ConsoleSink {
+        let queue = Arc::clone(&self.queue);
+        Arc::new(move |text| {
+            let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let unsent = match &*queue {
+                Some(queue) => queue.send(Wake::Message(text.to_owned())).is_err(),
+                // The run hasn't begun, or is over.
+                None => true,
+            };
+            if unsent {
+                let _ = io::stderr().write_all(text.as_bytes());
+            }
+        })
     }
 
     fn line(&self, line: String) {
@@ -53,12 +74,13 @@ impl OutputEcho {
 
 impl Observer for OutputEcho {
     fn run_started<'a>(&'a mut self, _: &'a RunContext) -> LocalBoxFuture<'a, ()> {
-        self.echo = Echo::new(io::stdout());
+        self.echo = Echo::new(io::stdout(), io::stderr(), &self.queue);
         Box::pin(async {})
     }
 
     fn step_started(&mut self, step: StepContext<'_>) {
         if step.is_there {
+            logging::release();
             self.line(format!("postscript start..: {}", step.script));
         }
         if let Some(echo) = &self.echo {
@@ -73,6 +95,7 @@ impl Observer for OutputEcho {
     }
 
     fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
+        logging::release();
         if let Some(echo) = &self.echo {
             echo.more();
         }
@@ -94,10 +117,13 @@ impl Observer for OutputEcho {
     }
 }
 
+/// Where the echo is woken, while there is one.
+type Queue = Arc<Mutex<Option<Sender<Wake>>>>;
+
 /// Copies the text of the scripts' logs, on a thread of its own: a reader that is slow, stuck or gone
 /// delays no script. The logs are the buffer.
 struct Echo {
-    wake: Option<Sender<Wake>>,
+    queue: Queue,
     /// Whether it is woken already for more output.
     woken: Arc<AtomicBool>,
     /// A message for each piece that was written; disconnected at the end.
@@ -111,20 +137,33 @@ enum Wake {
     More,
     /// A line of ours.
     Line(String),
+    /// A message of ours, while a script may go on printing.
+    Message(String),
 }
 
 impl Echo {
-    /// Copies to `out`. None where there is no room for a thread.
-    fn new(mut out: impl Write + Send + 'static) -> Option<Self> {
+    /// Copies to `out`, with messages on `err`. None where there is no room for a thread.
+    fn new(
+        mut out: impl Write + Send + 'static,
+        mut err: impl Write + Send + 'static,
+        queue: &Queue,
+    ) -> Option<Self> {
         let (wake, wakes) = channel();
         let (wrote, progress) = channel();
         let woken = Arc::new(AtomicBool::new(false));
         let asleep = Arc::clone(&woken);
         let copy = move || {
-            let mut log = None;
+            let (mut log, mut is_gone) = (None, false);
             for wake in wakes {
                 asleep.store(false, Ordering::Relaxed);
                 let wrote = || wrote.send(()).unwrap_or_default();
+                if is_gone {
+                    // Nobody reads stdout any more.
+                    if let Wake::Message(text) = wake {
+                        let _ = err.write_all(text.as_bytes());
+                    }
+                    continue;
+                }
                 let copied = match (wake, &mut log) {
                     (Wake::Log(path), log) => {
                         let new = Log { path, file: None, begun: Vec::new(), is_open: false };
@@ -132,6 +171,15 @@ impl Echo {
                     }
                     (Wake::More, Some(log)) => log.copy(&mut out, wrote),
                     (Wake::More, None) => Ok(()),
+                    (Wake::Message(text), log) => {
+                        let copied = log.as_mut().map_or(Ok(()), |log: &mut Log| {
+                            log.copy(&mut out, wrote)?;
+                            log.end_line(&mut out)
+                        });
+                        let _ = err.write_all(text.as_bytes());
+                        wrote();
+                        copied
+                    }
                     (Wake::Line(line), log) => {
                         let is_open = log.take().is_some_and(|log| log.is_open);
                         let before = if is_open { "\n" } else { "" };
@@ -140,14 +188,14 @@ impl Echo {
                         written
                     }
                 };
-                if copied.is_err() {
-                    // The reader is gone.
-                    return;
-                }
+                is_gone = copied.is_err();
             }
         };
         let thread = Builder::new().stack_size(STACK).spawn(copy);
-        thread.ok().map(|_| Self { wake: Some(wake), woken, progress })
+        thread.ok().map(|_| {
+            *queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
+            Self { queue: Arc::clone(queue), woken, progress }
+        })
     }
 
     /// A script writes to `log` from now on.
@@ -168,8 +216,8 @@ impl Echo {
     }
 
     fn send(&self, wake: Wake) {
-        if let Some(queue) = &self.wake {
-            // Nobody is there where the reader is gone.
+        if let Some(queue) = &*self.queue.lock().unwrap_or_else(PoisonError::into_inner) {
+            // Nobody is there where the thread is gone.
             let _ = queue.send(wake);
         }
         self.progress.try_iter().for_each(drop);
@@ -178,7 +226,7 @@ impl Echo {
 
 impl Drop for Echo {
     fn drop(&mut self) {
-        self.wake = None;
+        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = None;
         while self.progress.recv_timeout(READER_LIMIT).is_ok() {}
     }
 }
@@ -195,6 +243,14 @@ struct Log {
 }
 
 impl Log {
+    /// Ends a line that a script has begun.
+    fn end_line(&mut self, out: &mut impl Write) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_open) {
+            return Ok(());
+        }
+        out.write_all(b"\n").and_then(|()| out.flush())
+    }
+
     /// Copies what was printed since.
     fn copy(&mut self, out: &mut impl Write, wrote: impl Fn()) -> io::Result<()> {
         self.file = self.file.take().or_else(|| provost_fs::open_to_read(&self.path).ok());
@@ -264,7 +320,7 @@ mod tests {
             "T stdout P fi\n",
         ]);
         let (send, got) = std::sync::mpsc::sync_channel(100);
-        let echo = Echo::new(Out(send)).unwrap();
+        let echo = Echo::new(Out(send), io::sink(), &Queue::default()).unwrap();
         echo.begin(&paths[0]);
         assert_eq!(got.recv().unwrap(), b"one\n two  \n\n");
         let mut log = File::options().append(true).open(&paths[0]).unwrap();
@@ -283,7 +339,7 @@ mod tests {
         let (_folder, paths) = logs(&["T stdout F one\n"]);
         let (send, got) = std::sync::mpsc::sync_channel(0);
         drop(got);
-        let echo = Echo::new(Out(send)).unwrap();
+        let echo = Echo::new(Out(send), io::sink(), &Queue::default()).unwrap();
         echo.begin(&paths[0]);
         echo.more();
     }

@@ -40,8 +40,8 @@ async fn release_often<T>() -> T {
     }
 }
 
-/// Writes the messages that wait.
-pub(super) fn release() {
+/// Writes the messages that wait: what is shown next comes after them.
+pub fn release() {
     let held = HELD.with_borrow_mut(|held| held.as_mut().map(std::mem::take));
     held.into_iter().flatten().for_each(|write| write());
 }

@@ -26,18 +26,21 @@ use self::layer::MessageLayer;
 use self::message::TAG;
 pub use self::message::hide;
 pub use self::message::{Context, Severity};
+pub use self::message_batch::release;
 pub(crate) use self::message_batch::together;
 use self::span::Spans;
 pub use self::syslog::Syslog;
-pub use self::terminal::Terminal;
 pub(super) use self::terminal::prefixed;
+pub use self::terminal::{ConsoleSink, Terminal};
 use crate::settings::Input;
 
 /// How a command shows its messages.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// Whether the running script's last line is shown where stderr is no terminal, too.
     pub verbose: bool,
+    /// What takes the console's messages, if it isn't stderr.
+    pub console: Option<ConsoleSink>,
 }
 
 /// Keeps messages going. When it is dropped, those on their way have about a second each to arrive.
@@ -57,7 +60,7 @@ pub fn install(input: &Input, options: Options) -> LoggingGuard {
     let settings = input.messages().unwrap_or_default();
     let (filter, mistake) = filter::from_environment();
     let node = input.node();
-    let terminal = Arc::new(Terminal::new(options.verbose));
+    let terminal = Arc::new(Terminal::new(options.verbose, options.console));
     let (file, file_guard) = LogFile::start(&input.paths().log).unzip();
     let syslog = settings.syslog.and_then(|server| Syslog::new(server, TAG)).map(Arc::new);
     let journald = settings.journal.and_then(|socket| Journald::new(&socket));

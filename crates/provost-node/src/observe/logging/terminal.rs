@@ -1,7 +1,7 @@
 //! stderr: messages as lines, and on a terminal one line that is written over and over.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use provost_steplog::terminal::{escape, escape_cell};
 
@@ -13,11 +13,15 @@ use super::queue::MessageQueue;
 /// Back to the begin of the line, with nothing on it.
 const CLEAR: &str = "\r\x1b[K";
 
+/// What takes the console's messages in place of stderr, in order with what else the caller shows there.
+pub type ConsoleSink = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The console. A serial line, a pipe or a terminal may stop taking what is written: nobody waits
 /// for it.
 pub struct Terminal {
     /// None where there is no room for its thread.
     stderr: Option<MessageQueue>,
+    sink: Option<ConsoleSink>,
     /// Whether stderr is a terminal.
     is_terminal: bool,
     verbose: bool,
@@ -34,13 +38,16 @@ struct Progress {
 }
 
 impl Terminal {
-    pub(super) fn new(verbose: bool) -> Self {
-        let stderr = MessageQueue::new(|messages| {
-            let mut stderr = std::io::stderr();
-            messages.iter().for_each(|text| drop(stderr.write_all(&text)));
-        });
+    pub(super) fn new(verbose: bool, sink: Option<ConsoleSink>) -> Self {
+        let to_stderr = || {
+            MessageQueue::new(|messages| {
+                let mut stderr = std::io::stderr();
+                messages.iter().for_each(|text| drop(stderr.write_all(&text)));
+            })
+        };
+        let stderr = if sink.is_some() { None } else { to_stderr() };
         let is_terminal = std::io::stderr().is_terminal();
-        Self { stderr, is_terminal, verbose, progress: Mutex::default() }
+        Self { stderr, sink, is_terminal, verbose, progress: Mutex::default() }
     }
 
     /// Whether [`Self::progress`] is shown at all.
@@ -71,6 +78,9 @@ impl Terminal {
     }
 
     fn show(&self, text: &str) {
+        if let Some(sink) = &self.sink {
+            return sink(text);
+        }
         let Some(stderr) = &self.stderr else {
             // The kernel refused the thread, so nothing runs: the reason is worth the wait.
             let _ = std::io::stderr().write_all(text.as_bytes());
