@@ -82,6 +82,7 @@ mod retention;
 mod rights;
 mod round_trips;
 mod running_stages;
+mod script_environment;
 mod scripts;
 mod secrets;
 mod security_page;

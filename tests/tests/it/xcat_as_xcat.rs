@@ -193,7 +193,7 @@ fn a_script_has_what_xcats_has_of_its_caller_unless_its_environment_is_clean() {
     }
     node.configure("[run]\nenvironment = \"clean\"\n");
     let told = told(&["boot"]);
-    for name in ["USER=", "LOGNAME=", "SHELL=", "SSH_CONNECTION=", "PATH=/opt/odd"] {
+    for name in ["USER=adm", "LOGNAME=adm", "SHELL=/bin/zsh", "SSH_CONNECTION=", "PATH=/opt/odd"] {
         assert!(!told.iter().any(|line| line.starts_with(name)), "{name}: {told:#?}");
     }
 }

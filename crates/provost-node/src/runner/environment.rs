@@ -11,8 +11,12 @@ use crate::observe::observer::RunContext;
 use crate::settings::{Paths, Settings};
 use crate::state::library;
 
-/// Variables that a script gets from provost's own environment, where they are set there.
-const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
+/// What each script has, unless its plan sets another value: the same at boot, in an installer, by hand and
+/// by ssh, whatever provost's caller has.
+const ALWAYS: [(&str, &str); 5] =
+    [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root"), ("SHELL", "/bin/sh"), ("LANG", "C")];
+/// Of these, what an ordinary user who tries a script has of his own.
+const OF_USER: [&str; 3] = ["HOME", "USER", "LOGNAME"];
 
 /// This binary, which an installer may have anywhere.
 static BINARY: LazyLock<Option<String>> =
@@ -27,9 +31,13 @@ pub(crate) fn environment(
     run: Option<&RunContext>,
     step: &Step,
 ) -> Vec<(String, String)> {
-    let inherited = INHERITED.iter();
-    let mut env: Vec<(String, String)> = inherited
-        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+    let is_root = rustix::process::geteuid().is_root();
+    let mut env: Vec<(String, String)> = ALWAYS
+        .into_iter()
+        .map(|(name, value)| {
+            let own = std::env::var(name).ok().filter(|_| !is_root && OF_USER.contains(&name));
+            (name.to_owned(), own.unwrap_or_else(|| value.to_owned()))
+        })
         .collect();
     let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
     set("NODE", &fetched.plan.node);

@@ -146,8 +146,14 @@ fn plain_command(job: &Job<'_>, folder: &Path) -> Command {
 }
 
 /// The environment of all scripts.
-pub(super) const ENVIRONMENT: [(&str, &str); 4] =
-    [("LANG", "C"), ("TZ", "UTC"), ("HOME", "/root"), ("NODE", "cn001")];
+pub(super) const ENVIRONMENT: [(&str, &str); 6] = [
+    ("HOME", "/root"),
+    ("USER", "root"),
+    ("LOGNAME", "root"),
+    ("SHELL", "/bin/sh"),
+    ("LANG", "C"),
+    ("NODE", "cn001"),
+];
 
 /// The folders of programs.
 pub(super) fn path(interpreter: &Interpreter) -> String {
