@@ -19,8 +19,9 @@ const PROGRAM_BESIDE_USR: &str = "/opt/bin/provost";
 /// The unit that runs what a boot needs.
 const BOOT: &str = "provost-boot.service";
 /// The names and texts of the units; the first is the boot's.
-pub const UNITS: [(&str, &str); 4] = [
+pub const UNITS: [(&str, &str); 5] = [
     (BOOT, include_str!("../../../units/provost-boot.service")),
+    ("provost-boot-retry.timer", include_str!("../../../units/provost-boot-retry.timer")),
     ("provost-report.service", include_str!("../../../units/provost-report.service")),
     ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
     ("provost-renew.timer", include_str!("../../../units/provost-renew.timer")),

@@ -71,6 +71,31 @@ fn a_run_that_goes_on_to_its_end_is_no_attempt() {
 }
 
 #[test]
+fn boots_before_the_plan_is_published_are_no_attempts() {
+    let mut cluster = cluster();
+    let node = cluster.node("cn002");
+    // One more than the guard allows, here and at the management node.
+    for _ in 1..=4 {
+        let said = node.provost(&["boot"]).expect(3);
+        assert!(!said.stderr.contains("held"), "{}", said.stderr);
+    }
+    assert_eq!(cluster.status("cn002")["cause"], "fetch");
+    let site = "[nodes.\"cn[001-002]\"]\npostscripts = [\"step\"]\nenv.FOLDER = ";
+    cluster.site(&format!("{site}{:?}\n", cluster.path(""))).publish().expect(0);
+    does(&cluster, "exit 0");
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(cluster.status("cn002")["status"], "booted");
+    // Nobody is there: the same.
+    use_server(&cluster, &node, "127.0.0.1:1");
+    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let own = config.replace("[fetch]\n", "[fetch]\nlast_good = false\n");
+    std::fs::write(node.path("provost.toml"), own).unwrap();
+    for _ in 1..=4 {
+        node.provost(&["boot"]).expect(3);
+    }
+}
+
+#[test]
 fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     let cluster = cluster();
     let node = cluster.node("cn001");

@@ -60,7 +60,7 @@ fn a_root_is_installed_and_goes_on_at_its_first_boot() {
         let files = root.sh(&format!("stat -c '%u %a' {path}")).expect(0).stdout;
         assert!(files.lines().all(|file| file == format!("0 {mode}")), "{path}: {files}");
     }
-    assert_eq!(root.sh("ls /etc/systemd/system/provost-*").stdout.lines().count(), 4);
+    assert_eq!(root.sh("ls /etc/systemd/system/provost-*").stdout.lines().count(), 5);
     let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
     let unit = std::fs::read_link(root.path(wants)).unwrap();
     assert_eq!(unit, Path::new("/etc/systemd/system/provost-boot.service"));
@@ -143,6 +143,23 @@ fn a_script_for_many_nodes_takes_name_and_token_from_the_kernel_command_line() {
     // The disk's kernel has another one.
     root.sh("umount /proc/cmdline").expect(0);
     boot(&root).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn what_a_kickstart_cannot_fetch_the_boots_of_the_root_try_again() {
+    let (mut cluster, root) = site("#!/bin/sh\necho ran >/root/set-up\n");
+    let body = body(&cluster);
+    let of_others = "[nodes.cn002]\npostscripts = [\"setup\"]\n";
+    let of_all = "[nodes.\"cn[001-002]\"]\npostscripts = [\"setup\"]\n";
+    cluster.site(of_others).publish_with(&["--allow-removal"]).expect(0);
+    root.sh(&body).expect(3);
+    assert!(
+        root.path("/etc/systemd/system/multi-user.target.wants/provost-boot.service").is_symlink()
+    );
+    cluster.site(of_all).publish().expect(0);
+    boot(&root).expect(0);
+    assert_eq!(root.text("/root/set-up"), "ran\n");
     assert_eq!(cluster.status("cn001")["status"], "booted");
 }
 

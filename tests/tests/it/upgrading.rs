@@ -12,8 +12,8 @@ const ASKED: &str = "mkdir -p /run/systemd/system && mv /usr/bin/systemctl /usr/
     printf '#!/bin/sh\\necho \"$*\" >>/root/asked\\ncase $* in *able*) export SYSTEMD_OFFLINE=1\\n\
     systemctl.real $(echo \"$*\" | sed s/--now//) ;; esac\\n' >/usr/bin/systemctl && \
     chmod 755 /usr/bin/systemctl";
-const UNITS_OF_NODES: &str =
-    "provost-boot.service provost-report.service provost-report.timer provost-renew.timer";
+const UNITS_OF_NODES: &str = "provost-boot.service provost-boot-retry.timer provost-report.service provost-report.timer \
+     provost-renew.timer";
 
 struct Machine {
     root: Chroot,

@@ -43,6 +43,7 @@ impl Image {
         image.add_program("provost", &provost());
         for unit in [
             "provost-boot.service",
+            "provost-boot-retry.timer",
             "provost-report.service",
             "provost-report.timer",
             "provost-renew.timer",

@@ -59,6 +59,7 @@ impl Package {
                 programs: &["provost"],
                 units: &[
                     "provost-boot.service",
+                    "provost-boot-retry.timer",
                     "provost-report.service",
                     "provost-report.timer",
                     "provost-renew.timer",

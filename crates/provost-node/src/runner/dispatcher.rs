@@ -68,12 +68,15 @@ impl Dispatcher<'_> {
             }
             Err(failure) => Err(failure),
         };
-        let went_on = result.as_ref().is_err_and(RunFailure::went_on);
+        let is_no_attempt = result.as_ref().is_err_and(|failure| !failure.is_attempt());
+        if result.as_ref().is_err_and(|failure| failure.is_unfetched) && self.is_kickstart() {
+            self.leave_to_boots();
+        }
         let exit = self.end(result).await;
         if self.run.service != Service::Run {
             match exit {
                 ExitCode::Done => self.guard.forget(&self.run),
-                _ if went_on => self.guard.discount(&self.run),
+                _ if is_no_attempt => self.guard.discount(&self.run),
                 _ => {}
             }
         }
@@ -202,6 +205,15 @@ impl Dispatcher<'_> {
         match Install::of(self.input).filter(|_| self.is_kickstart()) {
             Some(install) => install.enable().map_err(|e| RunFailure::before([], &e)),
             None => Ok(()),
+        }
+    }
+
+    /// What a kickstart couldn't fetch, the boots of the new root try to fetch.
+    fn leave_to_boots(&self) {
+        let Some(install) = Install::of(self.input) else { return };
+        match install.put(&self.run.settings).and_then(|()| install.enable()) {
+            Ok(()) => tracing::warn!("the boots of this root try it again"),
+            Err(failure) => tracing::warn!("{failure}"),
         }
     }
 

@@ -102,7 +102,7 @@ impl FetchStage<'_> {
                 self.journal.put(failed(end, &failure))?;
                 tracing::warn!("fetch: FAILED");
                 tracing::error!("error: {failure}");
-                Err(RunFailure::by_stage(&failure))
+                Err(RunFailure::by_fetch(&failure))
             }
         }
     }

@@ -16,6 +16,8 @@ pub(crate) struct RunFailure {
     not_run: Vec<String>,
     /// The steps that failed, where the run went on to its end.
     pub(crate) stages_failed: Vec<String>,
+    /// Whether what to run couldn't be fetched.
+    pub(crate) is_unfetched: bool,
 }
 
 impl RunFailure {
@@ -29,7 +31,13 @@ impl RunFailure {
             hint: None,
             not_run: Vec::new(),
             stages_failed: Vec::new(),
+            is_unfetched: false,
         }
+    }
+
+    /// By the fetch.
+    pub(crate) fn by_fetch(failure: &Failure) -> Self {
+        Self { is_unfetched: failure.cause == Cause::Fetch, ..Self::by_stage(failure) }
     }
 
     /// Before `steps`, by what no stage is to blame for. It is said here.
@@ -45,8 +53,8 @@ impl RunFailure {
     /// By a step, with these left.
     pub(crate) fn by_step(exit: ExitCode, first: FirstFailure, not_run: Vec<String>) -> Self {
         let FirstFailure { error_line, error_message } = first;
-        let (cause, hint, stages_failed) = (None, None, Vec::new());
-        Self { exit, error_line, error_message, cause, hint, not_run, stages_failed }
+        let (cause, hint, stages_failed, is_unfetched) = (None, None, Vec::new(), false);
+        Self { exit, error_line, error_message, cause, hint, not_run, stages_failed, is_unfetched }
     }
 
     /// By the steps `stages_failed` of a run that went on to its end.
@@ -57,6 +65,12 @@ impl RunFailure {
     /// Whether all steps have run all the same.
     pub(crate) fn went_on(&self) -> bool {
         !self.stages_failed.is_empty()
+    }
+
+    /// Whether the guard counts the run. One that only came too early, before its plan was published or its
+    /// management node was up, would hold a node that nothing is wrong with.
+    pub(crate) fn is_attempt(&self) -> bool {
+        !(self.went_on() || self.is_unfetched)
     }
 
     /// Fills in the `service end`.

@@ -250,12 +250,19 @@ impl NodeState {
                 self.last_failure = None;
             }
             Record { phase: Phase::ServiceEnd, cause, stages_failed, .. }
-                if *cause == Some(Cause::Held) || !stages_failed.is_empty() =>
+                if *cause == Some(Cause::Held)
+                    || !stages_failed.is_empty()
+                    || self.is_unfetched(&record.run) =>
             {
                 self.attempts.discount(&record.run);
             }
             _ => {}
         }
+    }
+
+    /// Whether the run had nothing to run, because it couldn't be fetched.
+    fn is_unfetched(&self, run: &str) -> bool {
+        self.life.as_ref().is_some_and(|life| life.run == run && life.is_unfetched())
     }
 
     /// The node's attempts, without its run `current`.

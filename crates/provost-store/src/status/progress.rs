@@ -134,6 +134,14 @@ impl Progress {
         }
     }
 
+    /// Whether it failed because what to run couldn't be fetched.
+    pub(super) fn is_unfetched(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| {
+            let stage = failure.step.as_ref().map(|step| &*step.stage);
+            stage == Some(FETCH.0) && failure.cause == Some(Cause::Fetch)
+        })
+    }
+
     fn begin_stage(&mut self, record: &Record) {
         let step =
             Step { stage: record.stage.clone().unwrap_or_default(), args: record.args.clone() };
