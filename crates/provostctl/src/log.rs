@@ -51,7 +51,7 @@ async fn uploaded(
     let history: NodeHistory = client.node(&node.0, runs).await?;
     Ok(history.runs().into_iter().find_map(|run| {
         let of_script = |stage: &Stage| stage.stage == script;
-        // Of several tries the last one.
+        // Where it ran more than once, the last one, as on the node.
         let name = run.stages.into_iter().rev().filter(of_script).find_map(|stage| stage.log)?;
         Some((run.run, name))
     }))

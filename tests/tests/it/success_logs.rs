@@ -184,13 +184,19 @@ fn within_a_full_quota_they_make_room_for_newer_ones_and_for_those_of_failed_ste
 }
 
 #[test]
-fn each_try_of_a_step_is_uploaded_and_the_last_one_is_shown() {
-    let flaky = "#!/bin/sh\n# /// provost\n# retries = 1\n# ///\n[ -e \"$PROVOST_CONFIG.tried\" ] && exec /bin/echo again\n: >\"$PROVOST_CONFIG.tried\"\nexit 3\n";
-    let (cluster, node) = site("\"one\"", "");
+fn each_try_of_a_step_is_uploaded_and_of_a_script_that_ran_twice_the_last_log_is_shown() {
+    let flaky = "#!/bin/sh\n# /// provost\n# retries = 1\n# ///\n[ -e \"$PROVOST_CONFIG.$1\" ] && \
+                 exec /bin/echo \"again $1\"\n: >\"$PROVOST_CONFIG.$1\"\n/bin/echo no\nexit 3\n";
+    let (cluster, node) = site("\"one a\", \"one b\"", "");
     cluster.script("one", flaky).publish().expect(0);
     let more = "[report]\nlogs = \"all\"\n";
     node.configure(&format!("{}{more}", cluster.settings_for(&[&cluster.daemon().nodes()])));
     node.provost(&["boot"]).expect(0);
-    assert_eq!(stored(&cluster), "2");
-    shows(&cluster, "one", &["$ /bin/echo again", "| again"]);
+    assert_eq!(stored(&cluster), "4");
+    shows(&cluster, "one", &["| again b"]);
+    let run = node.status()["run"].as_str().unwrap().to_owned();
+    let logs = ["01-one", "01-one.try2", "02-one", "02-one.try2"];
+    let read = |log| cluster.daemon().get(&format!("/v1/runs/{run}/logs/{log}"));
+    let ends = logs.map(|log| read(log).contains("again"));
+    assert_eq!(ends, [false, true, false, true]);
 }
