@@ -63,7 +63,7 @@ impl Default for Metrics {
         let pruned = [
             ("pruned_runs", "Runs removed because of [retention]"),
             ("pruned_records", "Records of these"),
-            ("pruned_logs", "Logs removed because of [retention]"),
+            ("pruned_logs", "Logs removed because of [retention], or for others within [quota]"),
             ("pruned_bytes", "Bytes of these records and logs"),
         ];
         let pruned = pruned.map(|(name, help)| {

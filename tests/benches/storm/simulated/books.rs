@@ -79,6 +79,8 @@ impl<S: Subscriber> Layer<S> for Listener {
         requests.told += usize::from(fields.is_told && fields.status != Some(200));
         match (fields.status, fields.took_us) {
             (Some(200), Some(took)) => requests.acks.push(Duration::from_micros(took)),
+            // A log.
+            (Some(204), _) => {}
             (Some(_), _) => requests.refused += 1,
             _ if target.ends_with("report::reporter") => {
                 *requests.reports.entry(fields.why).or_default() += 1;
