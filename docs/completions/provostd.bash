@@ -101,7 +101,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca__subcmd__show)
-            opts="-h --tls --config --log-format --help"
+            opts="-h --tls --ssh --config --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -41,6 +41,7 @@ complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_su
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Only what provostctl publish --tls takes'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l ssh -d 'The line for ssh\'s files of known hosts by which ssh knows nodes whose host keys are certified, as the postscript hostkeys has it done'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'

@@ -50,6 +50,8 @@ pub const SCRIPTS: Route = Route("/v1/scripts");
 pub const GROUPS: Route = Route("/v1/groups");
 /// `GET`: all that expires, soonest first, each an [`Expiring`].
 pub const EXPIRY: Route = Route("/v1/expiry");
+/// `GET`: by what ssh knows nodes whose host keys are certified, an [`SshAuthority`].
+pub const SSH_AUTHORITY: Route = Route("/v1/ssh-authority");
 /// `GET`: the newest [`Generations`] that nodes have reported.
 pub const GENERATIONS: Route = Route("/v1/generations");
 /// `POST`, [`TokensRequest`]: makes tokens, each a [`NewToken`].
@@ -362,6 +364,15 @@ pub struct Expiring {
     pub soon: bool,
     /// What to do.
     pub hint: String,
+}
+
+/// The authority of nodes' ssh host keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SshAuthority {
+    /// Its line for a file of known hosts.
+    pub known_hosts: String,
 }
 
 /// What an installer needs first.

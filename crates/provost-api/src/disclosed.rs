@@ -70,9 +70,10 @@ pub const KERNEL_ARGUMENTS: &[&str] = &[
 ];
 
 /// Names in the daemon's DATA that a backup has: its authority's keys and that which refreshes what is
-/// published, without which nodes wouldn't know the restored daemon; what it knows of the publisher's keys; and the
+/// published, without which nodes wouldn't know the restored daemon; the authority of nodes' ssh host keys; what it knows of the publisher's keys; and the
 /// programs that installer files name. The store is in it as rows.
-pub const DATA: &[&str] = &["ca", "ca.next", "keys.toml", "known_hosts", "programs", "refresh"];
+pub const DATA: &[&str] =
+    &["ca", "ca.next", "keys.toml", "known_hosts", "programs", "refresh", "ssh"];
 
 /// Names in the published folder that a backup has.
 pub const WWW: &[&str] = &[

@@ -10,6 +10,10 @@ pub const SEQ: u64 = (1 << 24) - 1;
 pub const LOG: usize = (1024 + 64) * 1024;
 /// `NN-SCRIPT`, the name of a log: with an extension it is still a file name.
 pub const LOG_NAME: usize = 240;
+/// A node's public ssh host keys, or their certificates: an RSA key of 16384 bits takes 3 KiB.
+pub const SSH_HOST_KEYS: usize = 16 * 1024;
+/// The certificates of so many bytes of the shortest keys.
+pub const SSH_HOST_CERTIFICATES: usize = 256 * 1024;
 /// A beat: 64 KiB of a log, of which JSON may make six times as much, and the rest.
 pub const BEAT: usize = 400 * 1024;
 /// A signature that goes along in a header: proxies refuse long headers. A longer one has a request of its own.

@@ -27,6 +27,9 @@ pub const PLAN: Route = Route("/plans/{name}");
 pub const SECRETS: Route = Route("/secrets/{name}");
 /// `POST`, a certificate request (PEM): a node asks for its identity.
 pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
+/// `POST`, text: public ssh host keys of a node that has an identity, one a line, as in `ssh_host_ed25519_key.pub`, or a
+/// certificate that it has of one. The answer is text: the certificate of each, in the same order.
+pub const SSH_HOST_CERTIFICATES: Route = Route("/v1/nodes/{node}/ssh-host-certificates");
 /// `POST`, text: an installer says that it couldn't begin, a [`NotBegun`].
 pub const NOT_BEGUN: Route = Route("/v1/nodes/{node}/not-begun");
 /// `POST`, a JSON array of records: a node reports.

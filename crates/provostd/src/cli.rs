@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::listener::tls::{Show, ShowError, rotate};
+use crate::nodes::host_keys::HostAuthority;
 use crate::{Config, Daemon, DaemonError, daemon};
 
 /// The daemon couldn't serve.
@@ -61,6 +62,10 @@ enum Ca {
         /// Only what provostctl publish --tls takes
         #[arg(long)]
         tls: bool,
+        /// The line for ssh's files of known hosts by which ssh knows nodes whose host keys are certified, as the postscript
+        /// hostkeys has it done
+        #[arg(long, conflicts_with = "tls")]
+        ssh: bool,
     },
     /// Make another authority; nodes that know the one before it still reach this server
     Rotate {
@@ -97,7 +102,14 @@ pub fn main() -> ExitCode {
     };
     match cli.command {
         Some(Command::Check) => check(&config, &cli.config),
-        Some(Command::Ca(Ca::Show { tls })) => {
+        Some(Command::Ca(Ca::Show { ssh: true, .. })) => {
+            let line = HostAuthority::open_or_make(&config.data).and_then(|ca| ca.known_hosts());
+            match line {
+                Ok(line) => print(&format!("{line}\n")),
+                Err(error) => complain(&error, &error.hint(), FAILED),
+            }
+        }
+        Some(Command::Ca(Ca::Show { tls, .. })) => {
             say(Show::of(&config).map(|show| if tls { show.line() } else { show.text() }))
         }
         Some(Command::Ca(Ca::Rotate { finish })) => say(rotate(&config, finish)),

@@ -41,7 +41,7 @@ use crate::metrics::Metrics;
 use crate::nodes::history::{History, KnownNodes};
 use crate::nodes::installer::Installer;
 use crate::nodes::pending::Pending;
-use crate::nodes::{follow, history};
+use crate::nodes::{follow, history, host_keys};
 use crate::published::PublishedFolder;
 use accounts::{Logins, May};
 use request::{absent, expand};
@@ -86,6 +86,7 @@ pub(crate) fn router(state: AdminState) -> Router {
         .route(api::SCRIPTS.0, get(scripts))
         .route(api::GROUPS.0, get(groups))
         .route(api::EXPIRY.0, get(expiring))
+        .route(api::SSH_AUTHORITY.0, get(host_keys::authority))
         .route(api::GENERATIONS.0, get(generations::generations))
         .route(api::ADMINS.0, add_admin.get(accounts::list))
         .route(api::REMOVE_ADMIN.0, remove_admin)

@@ -181,6 +181,7 @@ impl SharedParts {
             beats: self.beats.clone(),
             enrolment: self.enrolment.clone(),
             bodies: self.bodies.clone(),
+            data: DataFolder(config.data.as_path().into()),
         }
     }
 

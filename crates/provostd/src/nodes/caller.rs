@@ -29,6 +29,8 @@ pub(crate) struct Callers {
 
 /// A node that has proved who it is.
 pub(crate) struct Caller {
+    /// Whether it has proved it by its identity, and not by a token.
+    has_identity: bool,
     /// Whether it has to renew its identity.
     pub(crate) is_due: bool,
 }
@@ -59,7 +61,34 @@ impl Callers {
         body: Body,
         most: usize,
     ) -> Result<HeldBody<'_>, Refusal> {
-        if let Err(refusal) = self.check(headers, node, by).await {
+        self.read_of(self.check(headers, node, by).await, body, most).await
+    }
+
+    /// The same of a request for which a token isn't enough: others may have read it.
+    pub(crate) async fn read_by_identity(
+        &self,
+        headers: &HeaderMap,
+        node: &str,
+        by: &Connection,
+        body: Body,
+        most: usize,
+    ) -> Result<HeldBody<'_>, Refusal> {
+        let checked = self.check(headers, node, by).await.and_then(|caller| {
+            let error =
+                || format!("{node} has proved itself by a token, and this takes an identity");
+            let refusal = || Refusal::new(StatusCode::FORBIDDEN, error(), join(node));
+            if caller.has_identity { Ok(caller) } else { Err(refusal()) }
+        });
+        self.read_of(checked, body, most).await
+    }
+
+    async fn read_of(
+        &self,
+        checked: Result<Caller, Refusal>,
+        body: Body,
+        most: usize,
+    ) -> Result<HeldBody<'_>, Refusal> {
+        if let Err(refusal) = checked {
             self.bodies.drain(body).await;
             return Err(refusal);
         }
@@ -99,7 +128,7 @@ impl Callers {
                 "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
                  set `allowed = true` under [tokens] of provostd.toml",
             ),
-            Some(owner) if owner == node => Ok(Caller { is_due: false }),
+            Some(owner) if owner == node => Ok(Caller { has_identity: false, is_due: false }),
             Some(owner) => refuse(
                 AuthFailure::OtherNodes,
                 StatusCode::FORBIDDEN,
@@ -141,7 +170,8 @@ impl Callers {
                 AuthFailure::Ended,
             ),
             Some(identity) => {
-                return Ok(Caller { is_due: self.enrolment.is_due(identity.until, at) });
+                let is_due = self.enrolment.is_due(identity.until, at);
+                return Ok(Caller { has_identity: true, is_due });
             }
             None => (
                 format!("the key {fingerprint} is no node's identity"),

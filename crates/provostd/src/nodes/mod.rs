@@ -5,6 +5,7 @@ pub(crate) mod failures;
 pub(crate) mod follow;
 pub(crate) mod guard;
 pub(crate) mod history;
+pub(crate) mod host_keys;
 pub(crate) mod ingest;
 pub(crate) mod installer;
 pub(crate) mod node_programs;
@@ -29,6 +30,7 @@ use provost_record::now;
 use provost_store::{Sent, UploadedLog};
 use tokio::task::spawn_blocking;
 
+use crate::admin::health::DataFolder;
 use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::encoding::Encoding;
@@ -55,6 +57,7 @@ pub(crate) struct NodesState {
     pub(crate) beats: Arc<Beats>,
     pub(crate) enrolment: Arc<Enrolment>,
     pub(crate) bodies: Arc<Bodies>,
+    pub(crate) data: DataFolder,
 }
 
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
@@ -71,6 +74,7 @@ pub(crate) fn router(state: NodesState) -> Router {
         .route(api::PLAN.0, get(plan))
         .route(api::SECRETS.0, get(secrets))
         .route(api::ENROL.0, post(enrolment::enroll))
+        .route(api::SSH_HOST_CERTIFICATES.0, post(host_keys::certify))
         .route(api::NOT_BEGUN.0, post(not_begun::not_begun))
         .route(api::RECORDS.0, post(records))
         .route(api::LOG.0, put(log))

@@ -113,6 +113,15 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
                 schema::<nodes::EnrolmentPending>(schemas),
             ),
         operation(
+            Node,
+            "post",
+            nodes::SSH_HOST_CERTIFICATES,
+            "certifySshHostKeys",
+            "Have the node's public ssh host keys certified, one a line, or certificates of them; by its identity alone",
+        )
+        .body(TEXT, json!({}))
+        .answers("200", "The certificate of each, in the same order.", TEXT, json!({})),
+        operation(
             Anybody,
             "post",
             nodes::NOT_BEGUN,
@@ -215,6 +224,12 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             JSON,
             schema::<Vec<api::Expiring>>(schemas),
         ),
+        get(
+            api::SSH_AUTHORITY,
+            "sshAuthority",
+            "By what ssh knows nodes whose host keys are certified",
+        )
+        .answers("200", "The authority.", JSON, schema::<api::SshAuthority>(schemas)),
         get(api::GENERATIONS, "generations", "The newest generations that nodes have reported")
             .answers("200", "Those.", JSON, schema::<api::Generations>(schemas)),
         get(api::PRUNE, "prunable", "What of the history would be deleted").answers(

@@ -129,16 +129,18 @@ async fn planned_address(enrolment: &Enrolment, node: &str) -> Result<Option<IpA
     }
     let plan = tokio::fs::read(enrolment.www.join(published::plan(node))).await;
     match plan {
-        Ok(text) => {
-            let plan = Plan::parse(&text).ok();
-            // Some sites write it with the length of its network.
-            Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()))
-        }
+        Ok(text) => Ok(Plan::parse(&text).ok().as_ref().and_then(address_of)),
         Err(_) => match enrolment.store.node(node).await? {
             Some(_) => Ok(None),
             None => Err(unknown()),
         },
     }
+}
+
+/// The address that a plan says its node has.
+pub(crate) fn address_of(plan: &Plan) -> Option<IpAddr> {
+    // Some sites write it with the length of its network.
+    plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()
 }
 
 /// For how long the client wants to wait.

@@ -12,6 +12,10 @@ const CA: (&str, &str) = (
     "/var/lib/provostd/ca",
     "The authority's key, mode 0600, and its certificate. The first start of provostd makes them.",
 );
+const SSH_CA: (&str, &str) = (
+    "/var/lib/provostd/ssh/ca",
+    "The key that certifies nodes' ssh host keys, mode 0600. Whatever needs it first makes it.",
+);
 const SHOW_CA: (&str, &str) =
     ("What names it to the nodes, for provostctl publish --tls:", "provostd ca show --tls");
 
@@ -56,7 +60,18 @@ pub(super) const ALL: &[Sections] = &[
             ),
         ],
     ),
-    sections("provostd ca show", AUTHORITY, &[CA], &[SHOW_CA]),
+    sections(
+        "provostd ca show",
+        AUTHORITY,
+        &[CA, SSH_CA],
+        &[
+            SHOW_CA,
+            (
+                "Let ssh know nodes whose host keys are certified:",
+                "provostd ca show --ssh >>/etc/ssh/ssh_known_hosts",
+            ),
+        ],
+    ),
     sections(
         "provostctl",
         PLAIN,
