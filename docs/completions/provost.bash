@@ -55,6 +55,9 @@ _provost() {
             provost,run)
                 cmd="provost__subcmd__run"
                 ;;
+            provost,sign-host-keys)
+                cmd="provost__subcmd__sign__subcmd__host__subcmd__keys"
+                ;;
             provost,stamp)
                 cmd="provost__subcmd__stamp"
                 ;;
@@ -77,7 +80,7 @@ _provost() {
 
     case "${cmd}" in
         provost)
-            opts="-v -h -V --config --verbose --help --version boot kickstart run try status log check gather analyze report record fetch release stamp install xcatdsklspost xcatinstallpost reboot-request"
+            opts="-v -h -V --config --verbose --help --version boot kickstart run try status log check gather analyze report record fetch sign-host-keys release stamp install xcatdsklspost xcatinstallpost reboot-request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -409,6 +412,24 @@ _provost() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provost__subcmd__sign__subcmd__host__subcmd__keys)
+            opts="-v -h --config --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -40,6 +40,7 @@ complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Show w
 complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Send the records that could not be sent yet, and renew this node\'s identity in time'
 complete -c provost -n "__fish_provost_needs_command" -f -a "record" -d 'Add an entry to the journal of a service that is not run by provost, as lib-sh does'
 complete -c provost -n "__fish_provost_needs_command" -f -a "fetch" -d 'Fetch one file for a script, verified by its digest, as lib-sh does'
+complete -c provost -n "__fish_provost_needs_command" -f -a "sign-host-keys" -d 'Have ssh host keys of this node certified by the management node, as the postscript hostkeys does: public keys, or certificates that there are of them, on stdin, one a line; their certificates on stdout, in the same order'
 complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Release this node if the guard holds it'
 complete -c provost -n "__fish_provost_needs_command" -f -a "stamp" -d 'Mark steps as done in an image: the named ones, or all that don\'t run each time'
 complete -c provost -n "__fish_provost_needs_command" -f -a "install" -d 'Have xCAT\'s own programs on this node call provost, or no longer'
@@ -119,6 +120,9 @@ complete -c provost -n "__fish_provost_using_subcommand fetch" -l to -d 'Where i
 complete -c provost -n "__fish_provost_using_subcommand fetch" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand fetch" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand fetch" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand sign-host-keys" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand sign-host-keys" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand sign-host-keys" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand release" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand release" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand release" -s h -l help -d 'Print help'

@@ -10,6 +10,7 @@ pub mod error;
 pub mod folder;
 pub mod fresh;
 pub mod generations;
+pub mod host_keys;
 pub mod keys;
 /// What is mounted on this node.
 pub mod mounts;

@@ -44,14 +44,16 @@ fn http_url(text: &str) -> Result<Url, String> {
 pub(crate) fn main(input: &Input, args: &FetchArgs) -> ExitCode {
     match room::runtime().and_then(|runtime| runtime.block_on(fetch(input, args))) {
         Ok(()) => ExitCode::Done,
-        Err(failure) => {
-            // In the form of a script's error: the runner takes the hint from it.
-            let text: String =
-                failure.to_string().lines().map(|line| harmless(line) + "\n").collect();
-            let _ = std::io::stderr().write_all(format!("error: {text}").as_bytes());
-            failure.exit_code()
-        }
+        Err(failure) => fail(&failure),
     }
+}
+
+/// Ends a command that a script calls.
+pub(super) fn fail(failure: &Failure) -> ExitCode {
+    // In the form of a script's error: the runner takes the hint from it.
+    let text: String = failure.to_string().lines().map(|line| harmless(line) + "\n").collect();
+    let _ = std::io::stderr().write_all(format!("error: {text}").as_bytes());
+    failure.exit_code()
 }
 
 async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {

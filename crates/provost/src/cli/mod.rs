@@ -3,6 +3,7 @@
 mod args;
 mod fetch;
 mod record;
+mod sign_host_keys;
 mod workstation;
 
 use std::ffi::OsString;
@@ -104,6 +105,9 @@ enum Command {
     Record(RecordArgs),
     /// Fetch one file for a script, verified by its digest, as lib-sh does
     Fetch(FetchArgs),
+    /// Have ssh host keys of this node certified by the management node, as the postscript hostkeys does: public keys, or
+    /// certificates that there are of them, on stdin, one a line; their certificates on stdout, in the same order
+    SignHostKeys,
     /// Release this node if the guard holds it
     Release,
     /// Mark steps as done in an image: the named ones, or all that don't run each time
@@ -269,12 +273,7 @@ fn run() -> ExitCode {
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
         Command::Status { wait, any, format } => {
-            let wait = match (wait, any) {
-                (false, _) => Wait::No,
-                (true, false) => Wait::Run,
-                (true, true) => Wait::OtherRun,
-            };
-            inspect::status(&input, wait, format == Format::Json)
+            inspect::status(&input, Wait::of_flags(wait, any), format == Format::Json)
         }
         Command::Log(args) => {
             inspect::log(&input, args.script.as_deref(), args.view(), args.follow)
@@ -297,6 +296,7 @@ fn run() -> ExitCode {
         Command::Try { args } => refuse(&workstation::attempt(&args)),
         Command::Record(args) => record::main(args),
         Command::Fetch(args) => fetch::main(&input, &args),
+        Command::SignHostKeys => sign_host_keys::main(&input),
     }
 }
 

@@ -50,6 +50,17 @@ pub(crate) enum Wait {
     OtherRun,
 }
 
+impl Wait {
+    /// As `--wait` and `--any` say.
+    pub(crate) fn of_flags(wait: bool, any: bool) -> Self {
+        match (wait, any) {
+            (false, _) => Self::No,
+            (true, false) => Self::Run,
+            (true, true) => Self::OtherRun,
+        }
+    }
+}
+
 /// Shows how the last run went, or how far the present one is. Where it waits, it shows the run that it has waited
 /// for, and exits as that did.
 pub(crate) fn status(input: &Input, wait: Wait, json: bool) -> ExitCode {

@@ -28,6 +28,7 @@ fn of_each_program_and_command() {
         "provost report",
         "provost record",
         "provost fetch",
+        "provost sign-host-keys",
         "provost release",
         "provost stamp",
         "provost install",

@@ -226,6 +226,25 @@ pub(super) const ALL: &[Sections] = &[
             "provost fetch http://10.0.0.1/tools.tar --sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 --to /opt/tools.tar",
         )],
     ),
+    sections(
+        "provost sign-host-keys",
+        &[
+            (ExitCode::Done as u8, "The certificates are printed."),
+            (
+                ExitCode::Usage as u8,
+                "The command line or the configuration is wrong, or this node has no identity.",
+            ),
+            (
+                ExitCode::Fetch as u8,
+                "The management node couldn't be reached, or refused the keys.",
+            ),
+        ],
+        &[CONFIG, STATE],
+        &[(
+            "In a script:",
+            "provost sign-host-keys </etc/ssh/ssh_host_ed25519_key.pub >/etc/ssh/ssh_host_ed25519_key-cert.pub",
+        )],
+    ),
     sections("provost release", HERE, &[STATE], &[("Let this node run again:", "provost release")]),
     sections(
         "provost stamp",
