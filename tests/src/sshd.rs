@@ -53,13 +53,18 @@ impl Network {
 
     /// Lets `node` be reached, with its own configuration and programs.
     pub fn join(&mut self, node: &Node) {
+        let host = format!("HostKey {}", self.path("host").display());
+        self.join_with(node, &host);
+    }
+
+    /// The same with the lines `host_keys` in sshd's configuration.
+    pub fn join_with(&mut self, node: &Node, host_keys: &str) {
         let name = node.name();
         let programs = program("provost").parent().unwrap().display().to_string();
         let text = format!(
-            "HostKey {host}\nAuthorizedKeysFile {admin}.pub\nStrictModes no\nUsePAM no\n\
+            "{host_keys}\nAuthorizedKeysFile {admin}.pub\nStrictModes no\nUsePAM no\n\
              PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n\
              SetEnv PROVOST_CONFIG={toml} PATH={fakes}:{programs}:/usr/bin:/bin\n",
-            host = self.path("host").display(),
             admin = self.path("admin").display(),
             toml = node.path("provost.toml").display(),
             fakes = node.path("fakes").display(),
@@ -98,10 +103,19 @@ impl Network {
         path.display().to_string()
     }
 
+    /// The same of a client that knows only the keys in `known_hosts`, by the nodes' names.
+    pub fn strict_config(&self, known_hosts: &Path) -> String {
+        let path = self.path("strict");
+        let known_hosts = format!("UserKnownHostsFile {}", known_hosts.display());
+        let text = self.config.replace("UserKnownHostsFile /dev/null", &known_hosts);
+        std::fs::write(&path, text.replace("StrictHostKeyChecking no\n", "")).unwrap();
+        path.display().to_string()
+    }
+
     fn lead(&mut self, name: &str, listener: &TcpListener) {
         let port = listener.local_addr().unwrap().port();
         // ssh takes the first value that it finds.
-        self.config = format!("Host {name}\nPort {port}\n{}", self.config);
+        self.config = format!("Host {name}\nPort {port}\nHostKeyAlias {name}\n{}", self.config);
     }
 }
 

@@ -287,7 +287,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 let ssh_config = view.ssh_config.as_deref();
                 log::log(&client, ssh_config, &node, &script, view.view()).await
             }
-            Command::Journal(journal) => journal.run().await,
+            Command::Journal(journal) => journal.run(&client).await,
             Command::Expiry { format } => expiry::expiry(&client, format).await,
             Command::Pending { long, format } => pending::pending(&client, long, format).await,
             Command::Admin(admins) => admins.run(&client).await,

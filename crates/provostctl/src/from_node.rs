@@ -5,7 +5,9 @@ use std::path::Path;
 
 use provost_steplog::terminal::escape;
 
+use crate::client::Client;
 use crate::failure::Failure;
+use crate::known_hosts::KnownHosts;
 use crate::node_set::NodeName;
 use crate::ssh::{self, Remote, SSH_FAILED};
 
@@ -15,6 +17,7 @@ const NOT_FOUND: i32 = 127;
 /// Runs `command` on the node and prints its output. `tried` says in an error what was tried, and
 /// `hint` what to do where the command itself fails.
 pub(crate) async fn print(
+    client: &Client,
     ssh_config: Option<&Path>,
     node: &NodeName,
     command: &[&str],
@@ -31,7 +34,9 @@ pub(crate) async fn print(
         }
         stdout.flush()
     };
-    let (status, lines) = match ssh::stream(ssh_config, &node.0, &remote, print).await {
+    let known_hosts = KnownHosts::of(client).await;
+    let streamed = ssh::stream(ssh_config, &known_hosts, &node.0, &remote, print).await;
+    let (status, lines) = match streamed {
         // `| head` has seen enough.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
         Err(e) => return Err(Failure::of(&e, "check that ssh is installed")),
@@ -45,7 +50,8 @@ pub(crate) async fn print(
         false => lines.join("\n"),
     };
     let hint = match status.code() {
-        Some(SSH_FAILED) => format!("check that this works: ssh {} true", node.0),
+        Some(SSH_FAILED) => ssh::hint(&why)
+            .map_or_else(|| format!("check that this works: ssh {} true", node.0), str::to_owned),
         Some(NOT_FOUND) => format!("install {} on the node", command[0]),
         _ => hint.to_owned(),
     };

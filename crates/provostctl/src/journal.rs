@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::from_node;
 use crate::node_set::NodeName;
@@ -25,13 +26,13 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Prints the entries of the unit.
-    pub(crate) async fn run(self) -> Result<(), Failure> {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
         let unit = format!("--unit={}", self.unit);
         let mut command = vec!["journalctl", "--no-pager", &unit];
         command.extend(self.follow.then_some("--follow"));
         let node = &self.node;
         let tried = format!("reading the journal of {} by ssh", node.0);
         let hint = format!("see which units the node has: ssh {} systemctl list-units", node.0);
-        from_node::print(self.ssh_config.as_deref(), node, &command, &tried, &hint).await
+        from_node::print(client, self.ssh_config.as_deref(), node, &command, &tried, &hint).await
     }
 }

@@ -21,6 +21,7 @@ mod import;
 mod journal;
 mod key;
 mod key_show;
+mod known_hosts;
 mod live;
 mod log;
 mod node_list;

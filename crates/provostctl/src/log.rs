@@ -32,7 +32,7 @@ pub(crate) async fn log(
         options.extend(view.failed.then_some("--failed"));
         options.extend(view.json.then_some("--format=json"));
         let tried = format!("{} has uploaded no log of {script}; reading it by ssh", node.0);
-        return of_node(ssh_config, node, script, &options, &tried).await;
+        return of_node(client, ssh_config, node, script, &options, &tried).await;
     };
     let bytes = client.log(&run, &name).await?;
     match view.show(Cursor::new(bytes), io::stdout().lock()) {
@@ -70,12 +70,13 @@ pub(crate) async fn follow(
     match Follow::of(client, &node.0, script).await {
         Ok(Some(follow)) => follow.show(view).await,
         Ok(None) | Err(_) => {
-            follow_by_ssh(ssh_config, node, script, view.part == Part::Output).await
+            follow_by_ssh(client, ssh_config, node, script, view.part == Part::Output).await
         }
     }
 }
 
 async fn follow_by_ssh(
+    client: &Client,
     ssh_config: Option<&Path>,
     node: &NodeName,
     script: &str,
@@ -84,10 +85,11 @@ async fn follow_by_ssh(
     let mut options = vec!["--follow"];
     options.extend(output_alone.then_some("--output"));
     let tried = format!("following the log of {script} on {} by ssh", node.0);
-    of_node(ssh_config, node, script, &options, &tried).await
+    of_node(client, ssh_config, node, script, &options, &tried).await
 }
 
 async fn of_node(
+    client: &Client,
     ssh_config: Option<&Path>,
     node: &NodeName,
     script: &str,
@@ -96,5 +98,5 @@ async fn of_node(
 ) -> Result<(), Failure> {
     let command = [&["provost", "log"], options, &["--", script]].concat();
     let hint = format!("see what the node runs: ssh {} provost status", node.0);
-    from_node::print(ssh_config, node, &command, tried, &hint).await
+    from_node::print(client, ssh_config, node, &command, tried, &hint).await
 }

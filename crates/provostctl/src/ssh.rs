@@ -12,6 +12,8 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::known_hosts;
+use crate::known_hosts::KnownHosts;
 use crate::node_set::NodeSet;
 
 /// How long the login may take, in seconds.
@@ -26,6 +28,9 @@ const LINE: u64 = 4096;
 const PIECE: usize = 64 << 10;
 /// ssh's own failure, in place of the command's exit status.
 pub(crate) const SSH_FAILED: i32 = 255;
+
+/// What ssh says where it knows a node by another host key, or by none.
+const UNKNOWN_HOST_KEY: &str = "Host key verification failed.";
 
 /// How nodes are reached.
 #[derive(clap::Args)]
@@ -67,6 +72,14 @@ pub(crate) enum RemoteError {
     TimedOut(Limit),
 }
 
+/// What to do where ssh failed with the message `why`, if more is known than that it did.
+pub(crate) fn hint(why: &str) -> Option<&'static str> {
+    why.ends_with(UNKNOWN_HOST_KEY).then_some(
+        "let nodes without a disk run the postscript hostkeys at each boot (docs/diskless.md); of another \
+         node, compare its host key with what its console shows",
+    )
+}
+
 impl Remote<'_> {
     /// A POSIX shell's command line. It runs the command and ends with its exit status, and ends the
     /// command when stdin ends: without a terminal, sshd doesn't tell it that the connection is lost.
@@ -98,6 +111,7 @@ impl Ssh {
     pub(crate) async fn on_each<'r>(
         &self,
         nodes: &NodeSet,
+        known_hosts: &KnownHosts,
         remote: impl Fn(&str) -> Remote<'r>,
         stdout: impl Fn(&str) -> Stdio,
         mut ended: impl FnMut(&str, RemoteResult),
@@ -107,9 +121,12 @@ impl Ssh {
         loop {
             while running.len() < usize::from(self.fanout) {
                 let Some(node) = left.next().cloned() else { break };
-                let ssh = self.command(&node, &remote(&node).shell(), stdout(&node));
+                let (shell, stdout) = (remote(&node).shell(), stdout(&node));
+                let (config, known_hosts) = (self.ssh_config.clone(), known_hosts.path());
                 let limit = self.timeout;
                 running.spawn(async move {
+                    let (config, known_hosts) = (config.as_deref(), known_hosts.as_deref());
+                    let ssh = command(config, known_hosts, &node, &shell, stdout).await;
                     let result = run(ssh, limit).await;
                     (node, result)
                 });
@@ -120,16 +137,23 @@ impl Ssh {
             }
         }
     }
-
-    fn command(&self, node: &str, shell: &str, stdout: Stdio) -> Command {
-        command(self.ssh_config.as_deref(), node, shell, stdout)
-    }
 }
 
-fn command(config: Option<&Path>, node: &str, shell: &str, stdout: Stdio) -> Command {
+async fn command(
+    config: Option<&Path>,
+    known_hosts: Option<&str>,
+    node: &str,
+    shell: &str,
+    stdout: Stdio,
+) -> Command {
     let mut ssh = Command::new("ssh");
     if let Some(config) = config {
         ssh.arg("-F").arg(config);
+    }
+    if let Some(file) = known_hosts
+        && let Some(option) = known_hosts::option(config, node, file).await
+    {
+        ssh.args(["-o", &option]);
     }
     ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
         .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
@@ -145,11 +169,14 @@ fn command(config: Option<&Path>, node: &str, shell: &str, stdout: Stdio) -> Com
 /// comes. The last lines on stderr come back, escaped.
 pub(crate) async fn stream(
     config: Option<&Path>,
+    known_hosts: &KnownHosts,
     node: &str,
     remote: &Remote<'_>,
     mut printed: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<(ExitStatus, Vec<String>)> {
-    let mut child = command(config, node, &remote.shell(), Stdio::piped()).spawn()?;
+    let (shell, known_hosts) = (remote.shell(), known_hosts.path());
+    let ssh = command(config, known_hosts.as_deref(), node, &shell, Stdio::piped());
+    let mut child = ssh.await.spawn()?;
     // Kept open: the remote side ends the command when it is closed.
     let _stdin = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());

@@ -43,6 +43,7 @@ mod going_on;
 mod groups;
 mod guard;
 mod hooks;
+mod host_keys;
 mod hostile;
 mod inner_stages;
 mod install_page;

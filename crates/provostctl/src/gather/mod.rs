@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::known_hosts::KnownHosts;
 use crate::node_list::NodeList;
 use crate::output;
 use crate::ssh::{Remote, RemoteError, RemoteResult, Ssh};
@@ -66,7 +67,8 @@ impl Gather {
             }
         };
         let remote = Remote { command: &["sh", "-c", ON_THE_NODE], report: None };
-        self.ssh.on_each(&nodes, |_| remote, stdout, ended).await;
+        let known_hosts = KnownHosts::of(client).await;
+        self.ssh.on_each(&nodes, &known_hosts, |_| remote, stdout, ended).await;
         for Missing { node, why } in &missing {
             match from_store::write(client, node, why, &self.to).await {
                 Ok(path) => {

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::known_hosts::KnownHosts;
 use crate::live::LiveLine;
 use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
@@ -48,7 +49,7 @@ impl OnNodes {
     /// Runs `command` on each node and prints how it went.
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?;
-        summary::verdict(&self.on(&nodes, |_| command).await?)
+        summary::verdict(&self.on(client, &nodes, |_| command).await?)
     }
 
     /// Runs on each node all that a boot needs, and prints how it went.
@@ -75,16 +76,18 @@ impl OnNodes {
         command: impl Fn(&str) -> &'c [&'c str],
     ) -> Result<(), Failure> {
         boots::are_sent(client, nodes).await;
-        let rows = self.on(nodes, command).await?;
+        let rows = self.on(client, nodes, command).await?;
         boots::are_done(client, &rows).await;
         summary::verdict(&rows)
     }
 
     async fn on<'c>(
         self,
+        client: &Client,
         nodes: &NodeSet,
         command: impl Fn(&str) -> &'c [&'c str],
     ) -> Result<Vec<Row>, Failure> {
+        let known_hosts = KnownHosts::of(client).await;
         let reports = Reports::default();
         let progress = Progress::new(nodes.names.len());
         let ended = |node: &str, result: RemoteResult| {
@@ -93,7 +96,7 @@ impl OnNodes {
         let remote =
             |node: &str| Remote { command: command(node), report: Some(report::ON_THE_NODE) };
         tokio::select! {
-            () = self.ssh.on_each(nodes, remote, |node| reports.open(node), ended) => {}
+            () = self.ssh.on_each(nodes, &known_hosts, remote, |node| reports.open(node), ended) => {}
             () = progress.tick() => {}
         }
         let rows = progress.finish();

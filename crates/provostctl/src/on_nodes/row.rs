@@ -8,6 +8,7 @@ use provost_store::{Detail, words};
 use serde_json::{Value, json};
 
 use super::report;
+use crate::ssh;
 use crate::ssh::{RemoteError, RemoteResult};
 
 /// The shell's exit status where there is no such command.
@@ -62,7 +63,8 @@ impl Row {
                 (Outcome::Failed, status.code(), detail)
             }
             Err(RemoteError::Unreachable(why)) => {
-                (Outcome::Unreachable, None, message(why.clone()))
+                let hint = ssh::hint(why).map(str::to_owned);
+                (Outcome::Unreachable, None, Detail { hint, ..message(why.clone()) })
             }
             Err(RemoteError::TimedOut(limit)) => {
                 (Outcome::Timeout, None, message(format!("not finished within {limit}")))
