@@ -261,8 +261,7 @@ fn run() -> ExitCode {
         }
     }
     let output = OutputMode::of(cli.verbose);
-    let run =
-        |request: &RunRequest| runner::main(&input, KINDS, request, output.clone(), Vec::new());
+    let run = |request: &RunRequest| runner::main(&input, KINDS, request, output, Vec::new());
     match command {
         Command::Boot(args) => run(&args.of(RunRequest::Boot)),
         Command::Kickstart(args) => run(&args.of(RunRequest::Postscripts)),
