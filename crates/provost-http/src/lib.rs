@@ -10,6 +10,7 @@ mod identity;
 mod private_transport;
 pub mod resolve;
 mod verifier;
+pub mod zone;
 
 use std::time::Duration;
 
@@ -123,7 +124,9 @@ impl Client {
                 .no_proxy()
         };
         let proxy = options.proxy.map(|proxy| {
-            Proxy::all(proxy)
+            let url = zone::parse_url(proxy)
+                .map_err(|why| ClientError::Proxy { proxy: proxy.to_owned(), why })?;
+            Proxy::all(url)
                 .map_err(|e| ClientError::Proxy { proxy: proxy.to_owned(), why: reason(&e) })
         });
         let proxy = proxy.transpose()?;

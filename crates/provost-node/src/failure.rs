@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
+use provost_http::zone;
 use provost_record::{Cause, ExitCode, JournalError};
 use provost_steplog::wording;
 
@@ -23,7 +24,9 @@ pub struct Failure {
 impl Failure {
     /// A failure of the kind `cause`.
     pub fn new(cause: Cause, message: impl ToString, hint: impl Into<String>) -> Self {
-        Self { cause, message: message.to_string(), hint: hint.into(), source: None }
+        // An address with an interface is a name for the client.
+        let message = zone::shown(&message.to_string()).into_owned();
+        Self { cause, message, hint: hint.into(), source: None }
     }
 
     /// The configuration or the command line is wrong.

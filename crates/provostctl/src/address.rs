@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use provost_http::zone;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, Url};
 
@@ -44,7 +45,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match (text.strip_prefix("unix:"), Url::parse(text)) {
+        match (text.strip_prefix("unix:"), zone::parse_url(text)) {
             (Some(path), _) if !path.is_empty() => Ok(Self::Unix(path.into())),
             (None, Ok(url)) if ["http", "https"].contains(&url.scheme()) => Ok(Self::Http(url)),
             _ => Err("expected unix:PATH, https://HOST:PORT or http://ADDRESS:PORT".into()),
@@ -56,7 +57,7 @@ impl fmt::Display for Admin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.at {
             Address::Unix(path) => write!(f, "unix:{}", path.display()),
-            Address::Http(url) => write!(f, "{url}"),
+            Address::Http(url) => f.write_str(&zone::shown(url.as_str())),
         }
     }
 }
@@ -78,6 +79,17 @@ impl Admin {
 
     /// Adds to an HTTP client what it needs to come there. A token goes over TLS alone.
     pub(crate) fn reach(&self, client: ClientBuilder) -> Result<ClientBuilder, Failure> {
+        let zoned = self.base().and_then(|url| {
+            let host = url.host_str()?.to_owned();
+            Some((zone::resolve(&host)?, host))
+        });
+        let client = match zoned {
+            Some((Ok(address), host)) => client.resolve(&host, address),
+            Some((Err(why), _)) => {
+                return Err(Failure::new(format!("using {self}: {why}"), zone::HINT));
+            }
+            None => client,
+        };
         let client = match &self.at {
             Address::Unix(path) => return Ok(self.trust_nobody(client).unix_socket(path.clone())),
             Address::Http(_) if !self.is_tls() => return Ok(self.trust_nobody(client)),

@@ -54,6 +54,7 @@ mod kickstart_fetch;
 mod kickstart_page;
 mod kills;
 mod limits;
+mod link_local;
 mod links;
 mod logging;
 mod lost;

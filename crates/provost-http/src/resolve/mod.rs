@@ -20,6 +20,8 @@ use provost_bundle::Limit;
 use reqwest::dns::{Addrs, Resolve, Resolving};
 use resolv_conf::Config;
 
+use crate::zone;
+
 /// How long one name server may take, and how often each is asked.
 const QUESTION: Duration = Duration::from_secs(2);
 const TRIES: usize = 2;
@@ -49,7 +51,7 @@ pub struct Unresolved {
 
 impl std::fmt::Display for Unresolved {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "looking up the name {}: {}", self.name, self.why)
+        write!(f, "looking up the name {}: {}", zone::shown(&self.name), self.why)
     }
 }
 
@@ -196,6 +198,12 @@ impl Resolve for Names {
     fn resolve(&self, name: reqwest::dns::Name) -> Resolving {
         let names = self.clone();
         Box::pin(async move {
+            if let Some(address) = zone::resolve(name.as_str()) {
+                let unknown =
+                    |why| Unresolved { name: name.as_str().to_owned(), why, hint: zone::HINT };
+                let address = address.map_err(unknown)?;
+                return Ok(Box::new(std::iter::once(address)) as Addrs);
+            }
             let found = names.look_up(name.as_str()).await?;
             // The port is that of the URL.
             Ok(Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0))) as Addrs)

@@ -27,7 +27,7 @@ pub async fn certify(connection: &Connection, keys: &[u8]) -> Result<Vec<u8>, Fa
         return Err(Failure::config(message, hint));
     }
     let still_trying = |trying: StillTrying| complain(&trying.why.text());
-    let attempt = |server| ask(connection, server, keys);
+    let attempt = |server, _| ask(connection, server, keys);
     let servers = &settings.servers;
     match retry::try_servers(servers, settings.fetch.deadline, still_trying, attempt).await {
         Ok(served) => Ok(served.what),

@@ -1,3 +1,4 @@
+use provost_http::zone;
 use reqwest::Url;
 
 use crate::failure::Failure;
@@ -8,7 +9,7 @@ pub fn parse(text: &str, from: &str) -> Result<Url, Failure> {
         let hint = "write it as a URL, best with an address, e.g. http://10.0.0.1:8480";
         Failure::config(format!("the server {text:?}{from} can't be used: {why}"), hint)
     };
-    let mut url = Url::parse(text).map_err(|e| refused(e.to_string()))?;
+    let mut url = zone::parse_url(text).map_err(refused)?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(refused("it isn't an http or https URL".to_owned()));
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use provost_api::admins;
 use provost_bundle::Limit;
+use provost_http::zone;
 use reqwest::Url;
 
 use crate::client::Client;
@@ -30,7 +31,7 @@ pub(crate) struct Snippet {
     nodes: NodeList,
     /// The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in
     /// order. Without it, provostd's own guess
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = zone::parse_url)]
     server: Vec<Url>,
     /// Create a join token for the node, with which it gets its identity, and write it into the
     /// script; for one node only
@@ -130,6 +131,7 @@ impl Snippet {
                 Failure::new(format!("an installer can't fetch from {url}"), hint).with_code(WRONG)
             })?;
             let port = url.port_or_known_default().unwrap_or(80);
+            let host = zone::shown(host).replace('%', "%25");
             Ok(format!("http://{host}:{port}{}", url.path().trim_end_matches('/')))
         };
         Ok(self.server.iter().map(plain).collect::<Result<Vec<_>, Failure>>()?.join(","))

@@ -38,7 +38,8 @@ pub struct Config {
     #[serde(default)]
     pub postgres: PostgresConfig,
     /// The nodes' listener.
-    #[serde(default = "listen")]
+    #[serde(default = "listen", deserialize_with = "tls::address")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub listen: SocketAddr,
     /// The admins' listener over TCP: read-only, and without authentication, so there is none unless
     /// it is named.

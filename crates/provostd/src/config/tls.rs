@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use provost_http::zone;
 use provost_store::Network;
 use serde::{Deserialize, Deserializer, de};
 
@@ -54,9 +55,13 @@ pub(super) struct TlsSection {
     #[serde(default)]
     off: bool,
     /// Their address, such as "0.0.0.0:8482".
+    #[serde(default, deserialize_with = "some_address")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     listen: Option<SocketAddr>,
     /// The address of the admins' listener over TLS, such as "0.0.0.0:8483"; there is none unless it
     /// is named.
+    #[serde(default, deserialize_with = "some_address")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     admin: Option<SocketAddr>,
     /// Names and addresses of this machine that its certificate has.
     #[serde(default)]
@@ -70,6 +75,16 @@ pub(super) struct TlsSection {
     cert: Option<PathBuf>,
     /// Its secret key, PEM.
     key: Option<PathBuf>,
+}
+
+/// An address and port, with an interface where that is link-local.
+pub(super) fn address<'de, D: Deserializer<'de>>(value: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(value)?;
+    zone::parse_address(&text).map_err(de::Error::custom)
+}
+
+fn some_address<'de, D: Deserializer<'de>>(value: D) -> Result<Option<SocketAddr>, D::Error> {
+    address(value).map(Some)
 }
 
 fn networks<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Network>, D::Error> {
