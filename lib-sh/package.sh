@@ -160,26 +160,36 @@ _provost_change() {
     local function="$1" verb="$2" status try=1 pause=2 end tool="$_provost_manager"
     shift 2
     [ "$tool" != apt ] || tool=apt-get
+    if [ -d "$_provost_root/usr" ] && [ ! -w "$_provost_root/usr" ]; then
+        _provost_error "$function" "cannot $verb ${*:-all packages}: /usr is read-only" \
+            "change the packages of the image instead"
+        return
+    fi
     _provost_clock
     end=$((_provost_now + ${PROVOST_LOCK_TIMEOUT:-300} * 100))
-    if [ "$_provost_manager" = apt ]; then
-        _provost_know_names "$verb" "$@" || _provost_error "$function" "apt doesn't know ${*:-any package}" \
-            "add its repository to $_provost_root/etc/apt/sources.list.d" || return
-    fi
     while :; do
         status=0
+        if [ "$_provost_manager" = apt ]; then
+            _provost_apt_lists "$try" "$verb" "$@" || status=$?
+        fi
+        if [ $status -eq 2 ]; then
+            _provost_error "$function" "apt doesn't know ${*:-any package}" \
+                "add its repository to $_provost_root/etc/apt/sources.list.d"
+            return
+        fi
         _provost_quote "$verb" "$@"
-        _provost_run_as "$tool $_provost_quoted" "_provost_$_provost_manager" "$verb" "$@" ||
+        [ $status -ne 0 ] ||
+            _provost_run_as "$tool $_provost_quoted" "_provost_$_provost_manager" "$verb" "$@" ||
             status=$?
         [ $status -ne 0 ] || return 0
         _provost_clock
         case "$_provost_manager:$status" in
         # Another process has the lock.
-        zypper:7 | dnf:200 | yum:200)
+        zypper:7 | dnf:200 | yum:200 | apt:3)
             if [ "$_provost_now" -ge $end ]; then
                 _provost_error "$function" \
                     "another process has locked $_provost_manager for too long" \
-                    "find it: ps -ef | grep -e zypp -e dnf -e yum"
+                    "find it: ps -ef | grep -e zypp -e dnf -e yum -e apt"
                 return
             fi
             ;;
@@ -196,20 +206,54 @@ _provost_change() {
     done
 }
 
-# Whether apt knows the packages. If not, its lists are updated first: an image has old ones or none.
-_provost_know_names() {
-    if [ "$1" != update ] && _provost_apt "$@" --simulate >/dev/null 2>&1; then
+# _provost_apt_lists TRY VERB NAME…: updates apt's lists as far as that is needed, because an image has
+# old ones or none. Status: 1 if a repository can't be read, 2 if apt doesn't know the packages, 3 if
+# another process has locked the lists.
+_provost_apt_lists() {
+    local try="$1" verb="$2" file
+    shift
+    case "$verb" in
+    remove) return 0 ;;
+    update)
+        _provost_apt_update
+        return
+        ;;
+    esac
+    # The site's own repositories may have newer packages than the lists that are here.
+    for file in "$_provost_root/etc/apt/sources.list.d"/provost-*.list; do
+        [ -f "$file" ] || continue
+        _provost_apt_update -o "Dir::Etc::SourceList=${file#"$_provost_root"}" \
+            -o Dir::Etc::SourceParts=/dev/null -o APT::Get::List-Cleanup=0 || return
+    done
+    # Lists that are older than their repository name files that it no longer has.
+    if [ "$try" -eq 1 ] && _provost_apt "$@" --simulate >/dev/null 2>&1; then
         return 0
     fi
-    _provost_run_as 'apt-get update' _provost_apt lists || return
-    [ "$1" = update ] || _provost_apt "$@" --simulate >/dev/null
+    # A system's repository that can't be reached doesn't matter if the packages are known.
+    _provost_apt_update || [ $? -ne 3 ] || return 3
+    _provost_apt "$@" --simulate >/dev/null || return 2
+}
+
+# Updates apt's lists; without options, all of them.
+_provost_apt_update() {
+    local out status=0
+    printf '%s\n' '+ apt-get update'
+    out="$(_provost_apt lists "$@" 2>&1)" || status=1
+    printf '%s\n' "$out"
+    case "$out" in
+    # It doesn't wait for this lock by itself.
+    *'Could not get lock'*) status=3 ;;
+    # A repository that can't be read is only a warning of apt-get, which uses old lists.
+    *'index files failed to download'*) status=1 ;;
+    esac
+    return "$status"
 }
 
 _provost_apt() {
     local verb="$1"
     shift
     case "$verb" in
-    lists) set -- update ;;
+    lists) set -- update "$@" ;;
     update) set -- dist-upgrade ;;
     *) set -- "$verb" "$@" ;;
     esac

@@ -72,6 +72,55 @@ fn by_apt() {
     all_of_it(&root, "apt", "/srv/deb", &installed);
 }
 
+/// Defines `make VERSION FOLDER`, which makes `munge` of that version the only package of /srv/FOLDER; serves
+/// /srv on port 8000; and has apt's lists of a system that has munge 0.5.15.
+const SERVED: &str = r#"set -e
+cat >/usr/local/bin/make <<'END'
+#!/bin/sh
+set -e
+mkdir -p /tmp/p/DEBIAN /srv/$2
+rm -f /srv/$2/*
+printf 'Package: munge\nVersion: %s\nArchitecture: all\nMaintainer: a <a@b.c>\nDescription: x\n' $1 >/tmp/p/DEBIAN/control
+dpkg-deb --build /tmp/p /srv/$2/munge_$1_all.deb >/dev/null
+cd /srv/$2
+apt-ftparchive packages . >Packages
+END
+chmod +x /usr/local/bin/make
+export PATH=$PATH:/usr/local/bin
+make 0.5.15 system
+make 99.0 site
+(cd /srv && exec python3 -m http.server 8000 --bind 127.0.0.1) >/run/http.log 2>&1 &
+for try in $(seq 100); do
+    ! (: </dev/tcp/127.0.0.1/8000) 2>/dev/null || break
+    sleep 0.1
+done
+rm -f /etc/apt/sources.list.d/*
+echo 'deb [trusted=yes] http://127.0.0.1:8000/system ./' >/etc/apt/sources.list
+apt-get -q update >/dev/null"#;
+
+#[test]
+fn a_sites_package_is_newer_than_the_lists_of_the_image() {
+    let root = Root::new(Kind::Chroot);
+    root.sh(SERVED, &[]).expect(0);
+    let version = || root.sh("dpkg-query -W -f='${Version}' munge", &[]).stdout;
+    let munge = ("OTHERPKGS1", "munge");
+    let none = [munge, ("OTHERPKGDIR", "http://127.0.0.1:8000/none")];
+    root.refuses("otherpkgs", &none, &["apt cannot install munge"]);
+    assert_eq!(version(), "", "it is the system's");
+    root.settles("otherpkgs", &[munge, ("OTHERPKGDIR", "http://127.0.0.1:8000/site")]);
+    assert_eq!(version(), "99.0");
+}
+
+#[test]
+fn lists_that_are_older_than_their_repository_are_updated() {
+    let root = Root::new(Kind::Chroot);
+    root.sh(SERVED, &[]).expect(0);
+    root.sh("/usr/local/bin/make 0.5.16 system", &[]).expect(0);
+    let out = root.script("ospkgs", &[("OSPKGS", "munge")]).expect(0);
+    assert!(out.stdout.contains("404"), "{out:?}");
+    assert_eq!(root.sh("dpkg-query -W -f='${Version}' munge", &[]).stdout, "0.5.16");
+}
+
 #[test]
 fn by_dnf() {
     let root = with_repositories();
