@@ -58,6 +58,13 @@ fn an_empty_disk_becomes_scratch_space_and_no_other() {
     root.script("setupscratch", &env).expect(0);
     assert_eq!(root.text("/scratch/data"), "precious\n");
 
+    // Device mapper's have two names: the one that is mounted isn't the one that a link leads to.
+    let other =
+        format!("umount /scratch; mknod /tmp/vg0-scratch b $(stat -c '0x%t 0x%T' {device})");
+    root.sh(&format!("{other} && mount /tmp/vg0-scratch /scratch"), &[]).expect(0);
+    let out = root.script("setupscratch", &env).expect(0);
+    assert!(out.stdout.contains("nothing to change"), "{out:?}");
+
     // Elsewhere, it is in use.
     root.refuses(&format!("setupscratch {device} /other"), &env, &["is mounted at /scratch"]);
     root.sh("umount /scratch", &[]).expect(0);
