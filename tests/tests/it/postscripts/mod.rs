@@ -8,5 +8,6 @@ mod network;
 mod packages;
 mod prefix;
 mod root;
+mod routes;
 mod runner;
 mod services;
