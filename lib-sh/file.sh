@@ -2,8 +2,10 @@
 #= Files
 #
 # Each function changes only what differs, prints `changed: …` if it changed something, and
-# never leaves half a file: it writes the new one beside the old one, syncs and renames it. Paths
-# don't get PROVOST_ROOT as a prefix. A symbolic link is replaced, not followed.
+# never leaves half a file: it writes the new one beside the old one, syncs and renames it. Only a
+# file that is itself a mount point, as on xCAT's statelite nodes, is written in place, and
+# `changed: …` says so. The SELinux label is kept; a new file gets the policy's. Paths don't get
+# PROVOST_ROOT as a prefix. A symbolic link is replaced, not followed.
 
 #: file_write PATH [MODE [OWNER]]
 #: Writes stdin to a file, with the given mode and owner (`USER` or `USER:GROUP`). Without them
@@ -144,17 +146,25 @@ ini_set() {
 }
 
 #: file_backup PATH
-#: Copies the file to PATH.provost-orig, once: an existing copy isn't replaced.
+#: Copies the file to PATH.provost-orig, once: an existing copy isn't replaced. On a read-only file
+#: system no copy is made, because the image has the file.
 #: Status: 0 if there is a copy, or no file to copy; else 1; 2 for wrong use.
 #: Example: file_backup /etc/chrony.conf
 file_backup() {
-    local path tmp
+    local path tmp why
     _provost_file file_backup PATH 1 1 "$@" || return
     if [ ! -f "$path" ] || [ -e "$path.provost-orig" ]; then
         return 0
     fi
     tmp="$path.provost-orig.$$"
-    if ! { rm -f "$tmp" && cp -p "$path" "$tmp" && mv -f "$tmp" "$path.provost-orig"; }; then
+    if ! why="$({ rm -f "$tmp" && LC_ALL=C cp -p "$path" "$tmp" && mv -f "$tmp" "$path.provost-orig"; } 2>&1)"; then
+        case "$why" in
+        *Read-only*)
+            info "no copy of $1: its folder is read-only"
+            return 0
+            ;;
+        esac
+        printf '%s\n' "$why" >&2
         rm -f "$tmp"
         _provost_error file_backup "cannot copy $path" "see the line above: is the disk full?"
         return
@@ -167,7 +177,7 @@ file_backup() {
 #: Status: 0 if the link is right, else 1; 2 for wrong use.
 #: Example: link_to ../usr/share/zoneinfo/Europe/Berlin /etc/localtime
 link_to() {
-    local path tmp target="${1-}"
+    local path tmp why target="${1-}"
     if [ $# -ne 2 ] || [ -z "$target" ]; then
         _provost_misuse link_to "needs a target and a path" "link_to TARGET PATH"
         return
@@ -180,8 +190,8 @@ link_to() {
         [ "$tmp" != "$target${_provost_newline}x" ] || return 0
     fi
     _provost_begin link_to || return
-    if ! { ln -s -- "$target" "$tmp" && mv -fT -- "$tmp" "$path"; }; then
-        _provost_give_up link_to
+    if ! why="$({ LC_ALL=C ln -s -- "$target" "$tmp" && LC_ALL=C mv -fT -- "$tmp" "$path"; } 2>&1)"; then
+        _provost_give_up link_to "$why"
         return
     fi
     changed "linked $1 to $target"
@@ -192,7 +202,7 @@ link_to() {
 #: Status: 0 if nothing is there, else 1; 2 for wrong use.
 #: Example: file_remove /etc/nologin
 file_remove() {
-    local path tmp
+    local path tmp='' why
     _provost_file file_remove PATH 1 1 "$@" || return
     if [ ! -e "$path" ] && [ ! -L "$path" ]; then
         return 0
@@ -201,8 +211,7 @@ file_remove() {
         _provost_error file_remove "$path is a folder" "remove it with rm -r"
         return
     fi
-    rm -f "$path" || _provost_error file_remove "cannot remove $path" "see the line above" ||
-        return
+    why="$(LC_ALL=C rm -f "$path" 2>&1)" || _provost_give_up file_remove "$why" || return
     changed "removed $1"
 }
 
@@ -254,25 +263,46 @@ _provost_word() {
 
 # Sets `tmp` of the caller to the name of a new file beside `path`, and makes the folder.
 _provost_begin() {
-    local folder="${path%/*}"
+    local folder="${path%/*}" why
     if [ -d "$path" ] && [ ! -L "$path" ]; then
         _provost_error "$1" "$path is a folder" "give the path of a file"
         return
     fi
     if [ -n "$folder" ] && [ ! -d "$folder" ]; then
-        mkdir -p "$folder" || _provost_error "$1" "cannot make the folder $folder" \
-            "see the line above: is the file system mounted read-only?" || return
+        why="$(LC_ALL=C mkdir -p "$folder" 2>&1)" ||
+            _provost_refused "$1" "cannot make the folder $folder" "$why" || return
     fi
     tmp="$folder/.${path##*/}.provost.$$"
-    if [ -e "$tmp" ] || [ -L "$tmp" ]; then
+    if [ "$1" = link_to ]; then
         rm -f "$tmp"
+        return
     fi
-    # Nobody else may read it yet, and noclobber follows no link.
-    [ "$1" = link_to ] || (
+    why="$(_provost_create)" && return 0
+    case "$why" in
+    *Read-only*)
+        # A file that is mounted over one of a read-only folder can be written all the same.
+        if [ -f "$path" ] && [ ! -L "$path" ]; then
+            tmp="${_provost_changes_file%/*}/.${path##*/}.provost.$$"
+            why="$(_provost_create)" && return 0
+        fi
+        ;;
+    esac
+    _provost_give_up "$1" "$why"
+}
+
+# Makes `tmp` anew, or prints why it can't be made. Nobody else may read it yet, and noclobber follows
+# no link.
+_provost_create() {
+    # shellcheck disable=SC2030 # the language of this subshell's own messages
+    (
+        if [ -e "$tmp" ] || [ -L "$tmp" ]; then
+            rm -f "$tmp"
+        fi
+        LC_ALL=C
         umask 077
         set -C
         : >"$tmp"
-    ) || _provost_give_up "$1"
+    ) 2>&1
 }
 
 # Sets _provost_old to the file that awk reads: the old one, or an empty one.
@@ -295,15 +325,36 @@ _provost_awk() {
     )
 }
 
+# _provost_give_up FUNCTION [WHY]: the error of a file that can't be written; WHY is what a command
+# has printed about it, if that isn't on stderr already.
 _provost_give_up() {
-    rm -f "$tmp"
-    _provost_error "$1" "cannot write $path" \
-        "see the line above: is the disk full, or mounted read-only?"
+    [ -z "$tmp" ] || rm -f "$tmp"
+    case "$1" in
+    file_remove) _provost_refused "$1" "cannot remove $path" "${2-}" ;;
+    *) _provost_refused "$1" "cannot write $path" "${2-}" ;;
+    esac
+}
+
+# _provost_refused FUNCTION WHAT WHY: an error of the file system, with the hint that WHY calls for.
+_provost_refused() {
+    case "$3" in
+    *Read-only*)
+        _provost_error "$1" "$2: the file system is read-only" \
+            "change it in the image, or make it writable, such as by a line of xCAT's table litefile"
+        return
+        ;;
+    *busy*)
+        _provost_error "$1" "$2: it is a mount point" "unmount it first: umount $path"
+        return
+        ;;
+    esac
+    [ -z "$3" ] || printf '%s\n' "$3" >&2
+    _provost_error "$1" "$2" "see the line above: is the disk full?"
 }
 
 # _provost_commit FUNCTION DONE [MODE [OWNER]]: replaces `path` by `tmp`, unless they are equal.
 _provost_commit() {
-    local is='' mode="${3-}" owner="${4-}"
+    local is='' why label mode="${3-}" owner="${4-}"
     case "$mode" in
     *[!0-7]* | ??????*)
         rm -f "$tmp"
@@ -339,15 +390,55 @@ _provost_commit() {
         chown -- "$owner" "$tmp" || _provost_give_up "$1" || return
         ;;
     esac
-    if ! { chmod -- "${mode:-644}" "$tmp" && _provost_sync "$tmp" && mv -fT -- "$tmp" "$path"; }; then
+    if ! { chmod -- "${mode:-644}" "$tmp" && _provost_sync "$tmp"; }; then
         _provost_give_up "$1"
         return
     fi
-    # A renamed file keeps the SELinux label of its old name.
+    if [ "${tmp%/*}" = "${path%/*}" ]; then
+        label=policy
+        [ -z "$is" ] || ! _provost_same_label || label=same
+        if why="$(LC_ALL=C mv -fT -- "$tmp" "$path" 2>&1)"; then
+            [ $label = same ] || _provost_policy_label
+            changed "$2 ${path#./}"
+            return
+        fi
+        case "$why" in
+        *busy*) ;;
+        *)
+            _provost_give_up "$1" "$why"
+            return
+            ;;
+        esac
+    fi
+    # A mount point can't be replaced.
+    if ! why="$(_provost_write_in_place)"; then
+        _provost_give_up "$1" "$why"
+        return
+    fi
+    rm -f "$tmp"
+    changed "$2 ${path#./} in place, because it is a mount point"
+}
+
+# From `tmp` to `path`, with `mode` and `owner`; or prints why not.
+_provost_write_in_place() {
+    # shellcheck disable=SC2031
+    (
+        export LC_ALL=C
+        chmod -- "$mode" "$path" && chown -- "$owner" "$path" && cat "$tmp" >|"$path" &&
+            _provost_sync "$path"
+    ) 2>&1
+}
+
+# Gives `tmp` the SELinux label of `path`, which it replaces.
+_provost_same_label() {
+    [ -e /sys/fs/selinux/enforce ] && chcon --reference="$path" -- "$tmp" 2>/dev/null
+}
+
+# Gives `path` the label that the policy has for it: renamed, it has that of its old name.
+_provost_policy_label() {
     if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
         restorecon "$path" || :
     fi
-    changed "$2 ${path#./}"
 }
 
 _provost_sync() {

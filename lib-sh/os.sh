@@ -47,15 +47,22 @@ os_arch() {
 
 #: in_chroot
 #: Tests whether the script runs in a chroot, such as an installer's, where no service can be
-#: started. A container isn't one.
+#: started. A container isn't one. Where root may not see the root of process 1, it counts as a chroot,
+#: with a warning, because it may be one of another system.
 #: Status: 0 if so, 1 if not.
 #: Example: in_chroot || sysctl --system
 in_chroot() {
     # Without /proc this system isn't set up to run.
     [ -e /proc/1 ] || return 0
-    # Only root can look; without root this isn't an installer.
-    [ -e /proc/1/root/. ] || return 1
-    ! [ /proc/1/root/. -ef / ]
+    if [ -e /proc/1/root/. ]; then
+        ! [ /proc/1/root/. -ef / ]
+        return
+    fi
+    # Without root this isn't an installer, and nothing of the host can be changed either.
+    [ "$(id -u)" -eq 0 ] || return 1
+    [ -n "${_provost_chroot_unknown-}" ] ||
+        warn "may not read /proc/1/root: takes this for a chroot, and leaves the running system alone"
+    _provost_chroot_unknown=yes
 }
 
 #: is_diskless

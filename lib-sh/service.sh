@@ -49,21 +49,33 @@ service_restart() {
 }
 
 #: service_enable NAME
-#: Lets a service start at every boot.
-#: Status: 0 if it is enabled, else 1; 2 for wrong use.
+#: Lets a service start at every boot; on a read-only root, until the next one. A static one, which
+#: has no [Install] section, is left to the units that need it, with a message.
+#: Status: 0 if it is enabled or static, else 1; 2 for wrong use.
 #: Example: service_enable chronyd
 service_enable() {
-    local name _provost_root
+    local name out _provost_root
     _provost_service service_enable "$@" || return
     if _provost_is_enabled; then
         return 0
     fi
     if _provost_unit_file "$name"; then
-        if ! _provost_systemctl --quiet enable "$name.service"; then
+        if ! out="$(_provost_systemctl enable "$name.service" 2>&1)" &&
+            ! { _provost_is_read_only "$out" && out="$(systemctl --runtime enable "$name.service" 2>&1)"; }; then
+            printf '%s\n' "$out" >&2
             _provost_error service_enable "cannot enable $name" \
                 "see the line above, and: systemctl cat $name"
             return
         fi
+        case "$out" in
+        *'reated symlink'*) ;;
+        *'no installation config'*)
+            info "$name is static: it starts when another unit needs it"
+            return 0
+            ;;
+        # Everything was as it should be, such as an alias.
+        *) return 0 ;;
+        esac
     elif command -v update-rc.d >/dev/null 2>&1; then
         _provost_in_root update-rc.d "$name" defaults >/dev/null &&
             _provost_in_root update-rc.d "$name" enable || return 1
@@ -152,6 +164,15 @@ multipathd multipath-tools
 munge munged
 '
 
+# Whether the running system's root is read-only, by what systemctl has printed.
+_provost_is_read_only() {
+    [ -z "$_provost_root" ] || return 1
+    case "$1" in
+    *'ead-only'*) info "the root is read-only: $name is enabled until the next boot" ;;
+    *) return 1 ;;
+    esac
+}
+
 # Sets `name` of the caller to this system's name of the service $2.
 _provost_service() {
     _provost_service_or_none "$@" || return
@@ -229,6 +250,7 @@ _provost_is_enabled() {
     local link
     for link in "$_provost_root"/etc/systemd/system/*.wants/"$name.service" \
         "$_provost_root"/etc/systemd/system/*.requires/"$name.service" \
+        "$_provost_root"/run/systemd/system/*.wants/"$name.service" \
         "$_provost_root"/etc/rc[235].d/S??"$name" "$_provost_root"/etc/rc.d/rc[235].d/S??"$name"; do
         if [ -L "$link" ]; then
             return 0

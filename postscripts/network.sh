@@ -8,15 +8,23 @@
 #   NAME_down    takes the interfaces down, by the current files
 #   NAME_up      brings them up, by the current files
 
+# Where NetworkManager's keyfiles are: on a read-only root, for this boot only.
+nm_folder=/etc/NetworkManager/system-connections
+[ -n "$root" ] || in_chroot || [ -w /etc/NetworkManager ] || [ -w $nm_folder ] ||
+    nm_folder=/run/NetworkManager/system-connections
+
 # Prints the one that this system has.
 find_backend() {
     local file
     for file in "$root"/etc/netplan/*.yaml; do
         [ ! -f "$file" ] || [ ! -x "$root/usr/sbin/netplan" ] || { echo netplan && return; }
     done
-    if [ -x "$root/usr/sbin/NetworkManager" ] && { [ -d /run/NetworkManager ] || [ ! -x "$root/sbin/ifup" ]; }; then
+    # wicked and network-scripts have an ifup as well, but not its folder.
+    file=''
+    [ ! -x "$root/sbin/ifup" ] || [ ! -d "$root/etc/network" ] || file=ifupdown
+    if [ -x "$root/usr/sbin/NetworkManager" ] && { [ -d /run/NetworkManager ] || [ -z "$file" ]; }; then
         echo networkmanager
-    elif [ -x "$root/sbin/ifup" ] || [ -x "$root/usr/sbin/ifup" ]; then
+    elif [ -n "$file" ]; then
         echo ifupdown
     elif [ -x "$root/usr/sbin/netplan" ]; then
         echo netplan
@@ -63,7 +71,7 @@ networkmanager_render() {
         if [ -z "${master[$nic]-}" ]; then
             text+=$(networkmanager_family 4)$'\n'$(networkmanager_family 6)
         fi
-        contents["/etc/NetworkManager/system-connections/provost-$nic.nmconnection"]=${text%$'\n'}
+        contents["$nm_folder/provost-$nic.nmconnection"]=${text%$'\n'}
     done
 }
 
@@ -85,7 +93,7 @@ networkmanager_family() {
 
 networkmanager_stale() {
     local file
-    for file in "$root"/etc/NetworkManager/system-connections/provost-*.nmconnection; do
+    for file in "$root$nm_folder"/provost-*.nmconnection; do
         file=${file#"$root"}
         [ ! -f "$root$file" ] || [ -n "${contents[$file]+x}" ] || printf '%s\n' "$file"
     done
@@ -101,7 +109,7 @@ networkmanager_check() {
         # nmcli before 1.38 can't check a file.
         [[ $(nmcli --help 2>&1) == *--offline* ]] || return 0
         nmcli --offline connection modify connection.id "provost-$nic" \
-            <"/etc/NetworkManager/system-connections/provost-$nic.nmconnection" >/dev/null || return 1
+            <"$nm_folder/provost-$nic.nmconnection" >/dev/null || return 1
     done
 }
 
@@ -114,7 +122,7 @@ networkmanager_up() {
     local nic id device
     run nmcli connection reload || return
     for nic in "${ordered[@]}"; do
-        if [ -f "/etc/NetworkManager/system-connections/provost-$nic.nmconnection" ]; then
+        if [ -f "$nm_folder/provost-$nic.nmconnection" ]; then
             run nmcli --wait 30 connection up id "provost-$nic" || return
             managed+="$nic "
             continue

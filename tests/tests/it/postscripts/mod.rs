@@ -8,6 +8,7 @@ mod network;
 mod packages;
 mod prefix;
 mod root;
+mod root_kinds;
 mod routes;
 mod runner;
 mod services;
