@@ -173,12 +173,15 @@ fetch() {
 # _provost_kill_tree SIGNAL PID: a process and its visible descendants. It is stopped first, so that
 # it starts no more children and doesn't end before them.
 _provost_kill_tree() {
-    local child children=
+    local child children task IFS=' '
     kill -s STOP "$2" 2>/dev/null || return 0
-    { read -r children <"/proc/$2/task/$2/children"; } 2>/dev/null || :
-    local IFS=' '
-    for child in $children; do
-        _provost_kill_tree "$1" "$child"
+    # Each thread has its own children.
+    for task in "/proc/$2/task/"*; do
+        children=
+        { read -r children <"$task/children"; } 2>/dev/null || :
+        for child in $children; do
+            _provost_kill_tree "$1" "$child"
+        done
     done
     kill -s "$1" "$2" 2>/dev/null || :
     kill -s CONT "$2" 2>/dev/null || :

@@ -103,6 +103,20 @@ fn each_does_its_work_and_then_finds_nothing_to_do() {
 }
 
 #[test]
+fn an_account_that_is_no_longer_named_loses_its_rights_and_keys() {
+    let root = node();
+    root.settles("sudoer", &[("SUDOER", "alice")]);
+    root.settles("sudoer -u carol", &[]);
+    let out = root.settles("sudoer", &[("SUDOER", "bob")]);
+    assert!(out.stdout.contains("changed: removed /etc/sudoers.d/50-alice"), "{out:?}");
+    let may = |name: &str| root.sh(&format!("sudo -l -U {name}"), &[]).stdout;
+    assert!(may("alice").contains("not allowed to run sudo"), "{}", may("alice"));
+    assert!(may("bob").contains("NOPASSWD: ALL") && may("carol").contains("NOPASSWD: ALL"));
+    let keys = |name: &str| root.text(&format!("/home/{name}/.ssh/authorized_keys"));
+    assert!(!keys("alice").contains("an admin") && keys("bob").contains("an admin"));
+}
+
+#[test]
 fn nothing_to_do_is_done_quickly() {
     const ALL: &str = "hostname mkresolvconf setupntp syslog motd remoteshell sudoer serialconsole \
         syncfiles otherpkgs ospkgs setroute";

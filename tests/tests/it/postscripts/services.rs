@@ -62,3 +62,51 @@ fn in_a_chroot_a_unit_is_enabled_by_any_of_its_names_and_started_later() {
     root.sh(". provost.sh; service_status chrony", &[]).expect(3);
     once(&root, "service_stop chronyd", "");
 }
+
+#[test]
+fn a_static_unit_and_an_alias_change_nothing_again() {
+    let root = Root::new(Kind::Chroot);
+    let unit = "[Service]\nExecStart=/bin/true\n";
+    root.write("/etc/systemd/system/fixed.service", unit);
+    let is_static = "fixed is static: it starts when another unit needs it";
+    let commands = "set -eu; . provost.sh; service_enable fixed; ! changes";
+    for _ in 0..2 {
+        assert_eq!(root.sh(commands, &[]).expect(0).stdout.trim_end(), is_static);
+    }
+    root.write(
+        "/etc/systemd/system/named-so.service",
+        &format!("{unit}[Install]\nAlias=so.service\n"),
+    );
+    once(&root, "service_enable named-so", "changed: enabled named-so");
+}
+
+/// So that a step whose marker an image has, and which a node skips, leaves nothing to do at the boot.
+#[test]
+fn in_a_folder_scripts_enable_their_services() {
+    let root = Root::new(Kind::Machine);
+    let image = "set -e; mkdir -p /srv/image/lib/systemd /srv/image/etc/default
+        cp -a /lib/systemd/system /srv/image/lib/systemd; ln -s ../lib /srv/image/usr || :
+        printf 'USE_KDUMP=0\n' >/srv/image/etc/default/kdump-tools
+        cp /lib/systemd/system/chrony.service /srv/image/lib/systemd/system/kdump-tools.service
+        sed -i /Alias/d /srv/image/lib/systemd/system/kdump-tools.service";
+    root.sh(image, &[]).expect(0);
+    let env = [("PROVOST_ROOT", "/srv/image"), ("MASTER", "10.0.0.1")];
+    for (script, unit) in [
+        ("setupntp", "chrony"),
+        ("syslog", "rsyslog"),
+        ("remoteshell", "ssh"),
+        ("enablekdump", "kdump-tools"),
+    ] {
+        let keys = ("AUTHORIZED_KEYS", KEY);
+        let env = [&env[..], &[keys]].concat();
+        root.settles(script, &env);
+        let link = format!("/srv/image/etc/systemd/system/multi-user.target.wants/{unit}.service");
+        root.sh(&format!("[ -L {link} ]"), &[]).expect(0);
+    }
+    let out =
+        root.script("setupntp", &[("PROVOST_ROOT", "/srv"), ("MASTER", "10.0.0.1")]).expect(0);
+    out.says(&["chrony is not installed in /srv"]);
+}
+
+const KEY: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG0PYmBPTeTbEgmE8qkG4k3XTuVJY6MKPH9qd0eYdFQ1 admin";

@@ -229,6 +229,23 @@ fn commands() {
     ]);
 }
 
+/// Each thread has children of its own.
+#[test]
+fn what_a_thread_has_started_ends_at_the_time_out_as_well() {
+    let program = "import subprocess, threading
+def start(): print(subprocess.Popen(['sleep', '600']).pid, flush=True); threading.Event().wait()
+threading.Thread(target=start).start()
+threading.Event().wait()";
+    for shell in SHELLS.iter() {
+        let place = Place::new();
+        fs::write(place.path("threads.py"), program).unwrap();
+        let script = "status=0; with_timeout 3 python3 threads.py >pid || status=$?
+            info $status; wait_until 5 end eval '! kill -0 $(cat pid) 2>/dev/null' >/dev/null";
+        let said = place.run(shell, script);
+        assert_eq!((said.status, said.out.as_str()), (0, "124\n"), "{shell:?}: {}", said.err);
+    }
+}
+
 #[test]
 fn what_is_sourced_twice_is_as_sourced_once_and_leaks_nothing() {
     for shell in SHELLS.iter() {
