@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by otherpkgs and ospkgs: repositories and lists of packages, in xCAT's form.
+# Shared by addsiterepo, otherpkgs and ospkgs: repositories and lists of packages, in xCAT's form.
 
 # Sets `urls` to the addresses of the folders $1, separated by comma: a path is on this node if it
 # exists, else on the management node.
@@ -38,7 +38,8 @@ repository_urls() {
 # is a file in the bundle's folder with the public key that signed the packages. With 1 they may be
 # unreachable.
 repositories() {
-    local name=provost-$1 key=$2 url number=0 text='' file manager from='' root=${PROVOST_ROOT-}
+    local name=provost-$1 key=$2 url number=0 text='' file manager root=${PROVOST_ROOT-}
+    local from='' signed=trusted=yes check=0
     root=${root%/}
     manager=$(package_manager)
     if [ -n "$key" ]; then
@@ -53,15 +54,16 @@ repositories() {
     elif [ ${#urls[@]} -gt 0 ]; then
         warn "the packages of ${urls[*]} are not verified: no key is given"
     fi
+    [ -z "$from" ] || signed=signed-by=$from check=1
     for url in ${urls[@]+"${urls[@]}"}; do
         number=$((number + 1))
         if [ "$manager" = apt ]; then
             # A flat repository, unless it has a suite.
             [[ $url == *' '* ]] || url="${url%/}/ ./"
-            text+="deb [${from:+signed-by=$from}${from:-trusted=yes}] $url"$'\n'
+            text+="deb [$signed] $url"$'\n'
         else
             text+="[$name-$number]"$'\n'"name=$name-$number"$'\n'"baseurl=$url"$'\n'"enabled=1"$'\n'
-            text+="gpgcheck=${from:+1}${from:-0}"$'\n'"repo_gpgcheck=0"$'\n'
+            text+="gpgcheck=$check"$'\n'"repo_gpgcheck=0"$'\n'
             text+="skip_if_unavailable=${3-0}"$'\n'
             [ -z "$from" ] || text+="gpgkey=file://$from"$'\n'
             # So that changes of the repository are found at once.
