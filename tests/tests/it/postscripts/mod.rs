@@ -1,5 +1,6 @@
 //! The postscripts that come with the product, each run for real.
 
+mod boot_and_kernel;
 mod debian;
 mod disk;
 mod files;

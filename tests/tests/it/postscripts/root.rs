@@ -18,7 +18,8 @@ const PACKAGES: &str = "rsyslog,chrony,openssh-server,sudo,iproute2,ifupdown,net
     apt-utils,iputils-ping,e2fsprogs,createrepo-c,rpm";
 
 /// What debootstrap can't install, because it configures it ahead of what it needs.
-const LATER: &str = "network-manager";
+const LATER: &str = "network-manager firewalld nftables sssd sssd-tools libnss-sss libpam-sss efibootmgr \
+    netbase procps gpg";
 
 /// Makes the system of `$1`, with `$2` for what is changed, `$3` as scripts and `$4` as our shell
 /// library; with `$5` it becomes `/`. Then waits until nobody needs it any more.
@@ -237,7 +238,8 @@ fn make_base() -> Result<PathBuf, String> {
     let mut command = Command::new("debootstrap");
     command.args(["--variant=minbase", &format!("--include={PACKAGES}"), "bookworm"]);
     let mut later = Command::new("chroot");
-    later.arg(&new).args(["apt-get", "install", "-q", "-y", "--no-install-recommends", LATER]);
+    later.arg(&new).args(["apt-get", "install", "-q", "-y", "--no-install-recommends"]);
+    later.args(LATER.split_whitespace());
     // From where debootstrap takes it by itself.
     command.arg(&new);
     for mut command in [command, later] {
