@@ -4,6 +4,7 @@ mod boot_and_kernel;
 mod debian;
 mod disk;
 mod files;
+mod firewall;
 mod host;
 mod network;
 mod packages;
