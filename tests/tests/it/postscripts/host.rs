@@ -33,7 +33,17 @@ fn no_service_of_the_host_is_started_from_a_chroot() {
     let key = "ssh-keygen -q -t ed25519 -N '' -f /tmp/key; mkdir -p _ssh; cp /tmp/key.pub _ssh/authorized_keys";
     root.sh(key, &[]).expect(0);
     let env = [("SERIALPORT", "7"), ("MASTER", "10.0.0.1"), ("NAMESERVERS", "10.0.0.1")];
-    for script in ["serialconsole", "setupntp", "syslog", "mkresolvconf", "remoteshell"] {
+    let new = [("FIREWALL_OPEN", "ssh"), ("LDAP_URI", "ldap://10.0.0.1"), ("LDAP_BASE", "dc=a")];
+    let env = [env, new].concat();
+    for script in [
+        "serialconsole",
+        "setupntp",
+        "syslog",
+        "mkresolvconf",
+        "remoteshell",
+        "configfirewall",
+        "setupldap",
+    ] {
         assert_eq!(calls(&root, script, &env), "", "{script}");
     }
     root.sh("rm /dev/ttyS7", &[]);

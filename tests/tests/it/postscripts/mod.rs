@@ -6,6 +6,7 @@ mod disk;
 mod files;
 mod firewall;
 mod host;
+mod ldap;
 mod network;
 mod packages;
 mod prefix;
