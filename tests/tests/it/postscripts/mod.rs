@@ -10,6 +10,7 @@ mod ldap;
 mod network;
 mod packages;
 mod prefix;
+mod repositories;
 mod root;
 mod root_kinds;
 mod routes;

@@ -26,7 +26,7 @@ for folder in . sub; do
 done
 rm -f /etc/apt/sources.list"#;
 
-fn with_repositories() -> Root {
+pub(super) fn with_repositories() -> Root {
     let root = Root::new(Kind::Chroot);
     root.sh(REPOSITORIES, &[]).expect(0);
     root
