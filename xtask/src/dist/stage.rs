@@ -84,7 +84,8 @@ impl Package {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 // Man pages and completions have places of their own; the rest is for developers.
                 let is_for_users = !name.starts_with('.')
-                    && !["man", "completions", "shell-library.awk"].contains(&&*name);
+                    && !["man", "completions", "postscripts.awk", "shell-library.awk"]
+                        .contains(&&*name);
                 if is_for_users {
                     self.put(&path, &format!("{to}/{name}"))?;
                 }

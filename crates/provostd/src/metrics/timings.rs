@@ -11,18 +11,24 @@ use provost_store::Report;
 
 /// The default scripts (postscripts/), by whose names steps are told apart. Those of a site have no
 /// series of their own unless it names them: there may be thousands, and a node can make names up.
-pub(super) const DEFAULT: [&str; 16] = [
+pub(super) const DEFAULT: [&str; 22] = [
+    "addsiterepo",
+    "configboot",
+    "configfirewall",
     "confignetwork",
     "enablekdump",
     "hostkeys",
     "hostname",
     "mkresolvconf",
     "motd",
+    "mountinstall",
     "ospkgs",
     "otherpkgs",
     "remoteshell",
     "serialconsole",
     "setroute",
+    "setsysctl",
+    "setupldap",
     "setupntp",
     "setupscratch",
     "sudoer",
