@@ -22,15 +22,35 @@ find_backend() {
     # wicked and network-scripts have an ifup as well, but not its folder.
     file=''
     [ ! -x "$root/sbin/ifup" ] || [ ! -d "$root/etc/network" ] || file=ifupdown
+    # SLES 15 may have both, and the link tells which one is in use.
+    case $(readlink "$root/etc/systemd/system/network.service") in
+    */wicked.service) echo wicked && return ;;
+    esac
     if [ -x "$root/usr/sbin/NetworkManager" ] && { [ -d /run/NetworkManager ] || [ -z "$file" ]; }; then
         echo networkmanager
     elif [ -n "$file" ]; then
         echo ifupdown
     elif [ -x "$root/usr/sbin/netplan" ]; then
         echo netplan
+    elif [ -x "$root/usr/sbin/wicked" ]; then
+        echo wicked
     else
+        for file in "$root"/{etc,usr/lib,lib}/systemd/system/*.wants/systemd-networkd.service; do
+            [ ! -L "$file" ] || { echo networkd && return; }
+        done
         return 1
     fi
+}
+
+# Prints the files of an earlier run, of those that are given, that `contents` hasn't.
+stale_of() {
+    local file
+    for file in "$@"; do
+        if [ -f "$file" ] && [ -z "${contents[${file#"$root"}]+x}" ] &&
+            grep -q '^# Written by the postscript confignetwork' "$file"; then
+            printf '%s\n' "${file#"$root"}"
+        fi
+    done
 }
 
 # The VLAN's number, from its name, e.g. bond0.7 or vlan7.
@@ -300,4 +320,126 @@ ifupdown_up() {
         run ifup "$nic" || status=1
     done
     return $status
+}
+
+# ---- wicked: an ifcfg file for each interface, and a file for its gateway
+
+wicked_render() {
+    local nic text word number folder=/etc/sysconfig/network
+    local mark='# Written by the postscript confignetwork; edit the site instead.'
+    for nic in "${ordered[@]}"; do
+        text=$mark$'\n'"STARTMODE='auto'"$'\n'
+        if [ -n "${addresses[$nic]-}" ]; then text+="BOOTPROTO='static'"; else text+="BOOTPROTO='none'"; fi
+        number=0
+        for word in ${addresses[$nic]-}; do
+            text+=$'\n'"IPADDR_$number='$word'"
+            number=$((number + 1))
+        done
+        [ -z "${mtu[$nic]-}" ] || text+=$'\n'"MTU='${mtu[$nic]}'"
+        case ${type[$nic]} in
+        vlan) text+=$'\n'"ETHERDEVICE='${members[$nic]}'"$'\n'"VLAN_ID='$(vlan_id "$nic")'" ;;
+        bridge) text+=$'\n'"BRIDGE='yes'"$'\n'"BRIDGE_PORTS='${members[$nic]}'"$'\n'"BRIDGE_STP='off'" ;;
+        bond)
+            text+=$'\n'"BONDING_MASTER='yes'"$'\n'"BONDING_MODULE_OPTS='${options[$nic]-mode=active-backup}'"
+            number=0
+            for word in ${members[$nic]}; do
+                text+=$'\n'"BONDING_SLAVE_$number='$word'"
+                number=$((number + 1))
+            done
+            ;;
+        esac
+        contents["$folder/ifcfg-$nic"]=$text
+        [ -z "${gateways[$nic]-}" ] ||
+            contents["$folder/ifroute-$nic"]=$mark$'\n'"default ${gateways[$nic]} - $nic"
+    done
+}
+
+wicked_stale() {
+    stale_of "$root"/etc/sysconfig/network/{ifcfg,ifroute}-*
+}
+
+wicked_check() {
+    run wicked show-config "${ordered[@]}" >/dev/null
+}
+
+wicked_runs() {
+    ! in_chroot && [ -d /run/systemd/system ] && systemctl is-active --quiet wickedd
+}
+
+wicked_down() {
+    wicked ifdown "${ordered[@]}" >/dev/null 2>&1 || :
+}
+
+wicked_up() {
+    run wicked ifup "${ordered[@]}"
+}
+
+# ---- systemd-networkd: a .network file for each interface, and a .netdev file for one to be made
+
+networkd_render() {
+    local nic text word child kind name=/etc/systemd/network/10-provost
+    local mark='# Written by the postscript confignetwork; edit the site instead.'
+    for nic in "${ordered[@]}"; do
+        kind=${type[$nic]}
+        text=$mark$'\n'"[Match]"$'\n'"Name=$nic"
+        [ -z "${mtu[$nic]-}" ] || text+=$'\n'"[Link]"$'\n'"MTUBytes=${mtu[$nic]}"
+        text+=$'\n'"[Network]"$'\n'"IPv6AcceptRA=no"
+        [ -z "${master[$nic]-}" ] || case ${type[${master[$nic]}]} in
+        bond) text+=$'\n'"Bond=${master[$nic]}" ;;
+        *) text+=$'\n'"Bridge=${master[$nic]}" ;;
+        esac
+        for child in "${ordered[@]}"; do
+            [ "${type[$child]}" != vlan ] || [ "${members[$child]}" != "$nic" ] || text+=$'\n'"VLAN=$child"
+        done
+        for word in ${addresses[$nic]-}; do text+=$'\n'"Address=$word"; done
+        [ -z "${gateways[$nic]-}" ] || text+=$'\n'"Gateway=${gateways[$nic]}"
+        contents["$name-$nic.network"]=$text
+        text=$mark$'\n'"[NetDev]"$'\n'"Name=$nic"$'\n'"Kind=$kind"$'\n'
+        case $kind in
+        vlan) text+="[VLAN]"$'\n'"Id=$(vlan_id "$nic")" ;;
+        bridge) text+="[Bridge]"$'\n'"STP=no" ;;
+        bond)
+            text+="[Bond]"
+            for word in ${options[$nic]-mode=active-backup}; do
+                case $word in
+                mode=*) text+=$'\n'"Mode=${word#*=}" ;;
+                miimon=*) text+=$'\n'"MIIMonitorSec=${word#*=}ms" ;;
+                updelay=*) text+=$'\n'"UpDelaySec=${word#*=}ms" ;;
+                downdelay=*) text+=$'\n'"DownDelaySec=${word#*=}ms" ;;
+                xmit_hash_policy=*) text+=$'\n'"TransmitHashPolicy=${word#*=}" ;;
+                lacp_rate=*) text+=$'\n'"LACPTransmitRate=${word#*=}" ;;
+                *) die "systemd-networkd has no parameter for ${word@Q} of $nic" "remove it from NICEXTRAPARAMS" ;;
+                esac
+            done
+            ;;
+        *) continue ;;
+        esac
+        contents["$name-$nic.netdev"]=$text
+    done
+    # It reads them as a user of its own.
+    mode=0644
+}
+
+networkd_stale() {
+    stale_of "$root"/etc/systemd/network/10-provost-*
+}
+
+networkd_check() { :; }
+
+networkd_runs() {
+    ! in_chroot && [ -d /run/systemd/netif ] && networkctl --no-pager list >/dev/null 2>&1
+}
+
+networkd_down() {
+    local nic
+    # It may take an address that is left for somebody else's, and leave it there.
+    for nic in "${ordered[@]}"; do
+        [ ! -e "/sys/class/net/$nic" ] || ip addr flush dev "$nic"
+    done
+}
+
+networkd_up() {
+    run networkctl reload || return
+    # Interfaces that it makes are there only after a moment.
+    wait_until 10 "interfaces of systemd-networkd" networkctl reconfigure "${ordered[@]}" 2>/dev/null
 }

@@ -7,6 +7,7 @@ mod files;
 mod firewall;
 mod headers;
 mod host;
+mod layouts;
 mod ldap;
 mod network;
 mod packages;

@@ -120,6 +120,36 @@ fn network_manager_does_it_and_takes_it_back() {
 }
 
 #[test]
+fn systemd_networkd_does_it_and_takes_it_back() {
+    let root = cabled();
+    // Without udev it takes interfaces as they are if /sys is read-only.
+    let start = "set -e; mount -o remount,ro,bind /sys
+        rm -r /sbin/ifup /usr/sbin/NetworkManager /usr/sbin/netplan
+        ln -s /lib/systemd/system/systemd-networkd.service /etc/systemd/system/multi-user.target.wants/
+        mkdir -p /run/dbus /run/systemd/netif/links /run/systemd/netif/leases
+        chown -R systemd-network: /run/systemd/netif
+        dbus-daemon --system --fork; /lib/systemd/systemd-networkd &
+        for try in $(seq 100); do ! networkctl list || exit 0; sleep 0.1; done; exit 1";
+    root.sh(&format!("exec >/dev/null 2>&1\n{start}"), &[]).expect(0);
+    let env = site(&[("NICIPS", "eth1!10.1.0.5")]);
+    root.settles("confignetwork", &env);
+    let was = addresses(&root);
+    assert_eq!(was, "lo 127.0.0.1/8\neth0 10.0.0.5/24\neth1 10.1.0.5/24\n");
+
+    let env = site(&[("NICIPS", "eth1!10.1.0.5,eth0!10.99.0.5/24")]);
+    root.refuses("confignetwork", &env, &["no longer answers", "restored the old configuration"]);
+    assert_eq!(addresses(&root), was);
+    root.sh("ping -q -c 1 -W 5 10.0.0.1 && ip route get 192.0.2.1", &[]).expect(0);
+    assert!(!root.path("/etc/systemd/network/10-provost-eth0.network").exists());
+
+    let bridge =
+        [("NICIPS", "br0!10.1.0.9"), ("NICTYPES", "br0!bridge"), ("NICDEVICES", "br0!eth1")];
+    root.settles("confignetwork", &site(&bridge));
+    assert!(addresses(&root).contains("br0 10.1.0.9/24\n"));
+    root.sh("ping -q -c 1 -W 5 10.1.0.1", &[]).expect(0);
+}
+
+#[test]
 fn a_run_that_is_ended_in_between_puts_the_network_back() {
     let root = cabled();
     let was = addresses(&root);
