@@ -102,6 +102,7 @@ fn nodes_go_on(server: Option<Postgres>) {
     let stage = || cluster.status("cn002")["stage"] == "waits";
     assert!(processes::until(SOON, stage), "its records until then are stored");
 
+    let ssh_authority = cluster.daemon_command(&["ca", "show", "--ssh"]).expect(0).stdout;
     let made = site.backup().expect(0);
     assert!(made.stdout.contains("3 nodes, 3 runs, "), "{}", made.stdout);
     made.says(&["the key that signs isn't in it", "secret keys of this server"]);
@@ -126,6 +127,8 @@ fn nodes_go_on(server: Option<Postgres>) {
     site.cluster.start_at(&address);
 
     let cluster = &site.cluster;
+    let restored = cluster.daemon_command(&["ca", "show", "--ssh"]).expect(0).stdout;
+    assert_eq!(restored, ssh_authority);
     let log = cluster.ctl(&["log", "cn003", "fails"]).expect(0);
     assert!(log.stdout.contains("because"), "{}", log.stdout);
     // One that runs all the while goes on, where its records have a gap.

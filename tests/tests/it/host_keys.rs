@@ -249,6 +249,9 @@ fn keys_of_the_site_are_the_same_at_each_boot_and_no_others_are_used() {
             assert_eq!(fs::read_to_string(&file).unwrap().trim(), theirs.trim());
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
             self::ssh(&config, &[]).expect(0);
+            // No log or state of the node has a line of it.
+            let line = theirs.lines().nth(1).unwrap();
+            assert_eq!(run("grep", &["-rlF", line, node.path("").to_str().unwrap()]).stdout, "");
         }
     }
     let drop_in = ssh.join("sshd_config.d/40-hostkeys.conf");

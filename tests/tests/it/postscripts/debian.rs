@@ -117,6 +117,28 @@ fn an_account_that_is_no_longer_named_loses_its_rights_and_keys() {
 }
 
 #[test]
+fn sshd_has_the_host_keys_of_the_site_alone() {
+    let root = node();
+    let key = root.text("/tmp/key");
+    let site = [("SSH_HOST_ED25519_KEY", &*key)];
+    root.settles("hostkeys", &site);
+    assert_eq!(root.text("/etc/ssh/ssh_host_ed25519_key"), key);
+    let host_keys = || -> Vec<String> {
+        let config = root.sh("mkdir -p /run/sshd && sshd -T", &[]).expect(0).stdout;
+        config.lines().filter(|line| line.starts_with("hostkey ")).map(str::to_owned).collect()
+    };
+    let ours = ["hostkey /etc/ssh/ssh_host_ed25519_key"];
+    assert_eq!(host_keys(), ours);
+    // Those that a package or a unit makes are used no more.
+    root.sh("ssh-keygen -A && echo HostKey /etc/ssh/ssh_host_rsa_key >>/etc/ssh/sshd_config", &[]);
+    root.settles("hostkeys", &site);
+    assert_eq!(host_keys(), ours);
+    root.settles("remoteshell", &SITE);
+    assert_eq!(root.text("/etc/ssh/ssh_host_ed25519_key"), key);
+    root.refuses("hostkeys x", &site, &["unexpected argument: 'x'"]);
+}
+
+#[test]
 fn nothing_to_do_is_done_quickly() {
     const ALL: &str = "hostname mkresolvconf setupntp syslog motd remoteshell sudoer serialconsole \
         syncfiles otherpkgs ospkgs setroute";
