@@ -94,6 +94,7 @@ fn nftables_lets_in_what_is_listed_and_leaves_other_tables_alone() {
     assert!(root.text("/etc/nftables.conf.provost-orig").contains("flush ruleset"));
 
     // Rules that somebody has flushed are loaded again.
+    root.settles("configfirewall", &[OPEN]);
     root.sh("nft flush ruleset", &[]).expect(0);
     let out = root.script("configfirewall", &[OPEN]).expect(0);
     assert!(out.stdout.contains("changed: loaded the rules"), "{out:?}");

@@ -15,7 +15,8 @@ for name in site other; do
     gpg --batch --quiet --passphrase '' --quick-gen-key $name@example default default never
     gpg --armor --export $name@example >$name.asc
 done
-gpg --batch --quiet --pinentry-mode loopback --passphrase '' --armor --export-secret-keys site@example >secret.asc
+gpg --batch --quiet --pinentry-mode loopback --passphrase '' --armor --export-secret-keys site@example |
+    cat site.asc - >secret.asc
 (cd /srv/deb && apt-ftparchive release . >/tmp/Release && mv /tmp/Release . &&
     gpg --batch --quiet --local-user site@example --clearsign --output InRelease Release)
 gpgconf --kill all";
