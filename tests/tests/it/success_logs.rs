@@ -1,5 +1,7 @@
 //! The logs of steps that succeeded: a node that keeps them in memory uploads them, and a reboot takes none away.
 
+use std::time::{Duration, Instant};
+
 use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, Out, Postgres, missing, skip_if, skip_part};
 
@@ -148,6 +150,27 @@ fn what_the_management_node_does_not_take_in_time_comes_later() {
     assert_eq!(stored(&cluster), "1", "since its start");
     node.provost(&["report"]).expect(0);
     assert_eq!(stored(&cluster), "1", "once");
+    shows_both(&cluster);
+}
+
+/// Which is less than a request that isn't answered.
+#[test]
+fn where_a_timer_goes_on_with_them_no_run_waits_for_longer_than_five_seconds() {
+    let (cluster, node) = site("\"one\", \"two\"", "");
+    let units = node.path("etc/systemd/system");
+    std::fs::create_dir_all(&units).unwrap();
+    std::fs::write(units.join("provost-report.timer"), "").unwrap();
+    let silent = Faulty::before(cluster.daemon().nodes());
+    silent.fault("/v1/nodes/cn001/runs/", Times::Always, Fault::Stall);
+    let more = "[report]\nlogs = \"all\"\n";
+    node.configure(&format!("{}{more}", cluster.settings_for(&[silent.address()])));
+    let begun = Instant::now();
+    let later = "2 logs of steps that succeeded will be uploaded later, by a timer";
+    node.provost(&["boot"]).expect(0).says(&[later]);
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(std::fs::read_to_string(node.path("reboots")).unwrap().contains("start --no-block"));
+    silent.repair();
+    node.provost(&["report"]).expect(0);
     shows_both(&cluster);
 }
 

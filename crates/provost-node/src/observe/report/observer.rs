@@ -16,6 +16,7 @@ use super::drain_backlog::{report_refusal, report_unwritten};
 use super::logs;
 use super::reporter::Reporter;
 use super::spool::Spool;
+use super::timer;
 use crate::failure::Failure;
 use crate::fetch::Connection;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
@@ -23,6 +24,8 @@ use crate::settings::{Paths, ReportedLogs};
 
 /// How long a run waits at its end for the last beat of its last step.
 const LAST_BEAT: Duration = Duration::from_secs(1);
+/// How long it waits for logs of steps that succeeded, where a timer goes on with them.
+const SUCCESS_LOGS: Duration = Duration::from_secs(5);
 
 /// Sends the records of a run, and the logs of its steps, to the management node.
 pub struct Reporting {
@@ -30,6 +33,8 @@ pub struct Reporting {
     reporter: Option<Reporter>,
     /// Of which steps the logs are uploaded.
     logs: ReportedLogs,
+    /// Whether the machine will be rebooted, which may take the logs.
+    reboots: bool,
     /// The beats of the step that runs.
     beats: Option<Beats>,
     /// What is left to do for the step before it.
@@ -40,7 +45,8 @@ impl Reporting {
     /// Sends to the servers of `connection`.
     pub fn new(connection: Connection) -> Self {
         let logs = ReportedLogs::Failed;
-        Self { connection, reporter: None, logs, beats: None, last_beat: None }
+        let (reporter, beats, last_beat) = (None, None, None);
+        Self { connection, reporter, logs, reboots: false, beats, last_beat }
     }
 
     fn paths(&self) -> &Paths {
@@ -78,6 +84,7 @@ impl Observer for Reporting {
         if is_failure {
             reporter.hurry();
         }
+        self.reboots |= end.record.cause == Some(Cause::Reboot);
         let kind = match is_failure && end.retry.is_none() {
             true => LogKind::Failure,
             // A try that was repeated as well: how the step ends, nobody knows yet.
@@ -91,7 +98,10 @@ impl Observer for Reporting {
     fn flush<'a>(&'a mut self, orders: &'a mut watch::Receiver<Orders>) -> LocalBoxFuture<'a, ()> {
         Box::pin(async {
             if let Some(reporter) = self.reporter.take() {
-                reporter.finish(orders).await.iter().for_each(|text| tracing::warn!("{text}"));
+                let goes_on = timer::is_installed(self.paths()) && !self.reboots;
+                let success_logs = if goes_on { SUCCESS_LOGS } else { Duration::MAX };
+                let left = reporter.finish(orders, success_logs).await;
+                left.iter().for_each(|text| tracing::warn!("{text}"));
             }
             if let Some(last_beat) = self.last_beat.take() {
                 // The script's log has all that isn't sent.

@@ -31,15 +31,14 @@ const BACKOFF: Backoff = Backoff {
 /// The least time between the beginnings of two reports, so that short scripts share one; a management
 /// node that many report to asks for a longer one. A failure doesn't wait, nor does the last one.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// How long the end of a run may take for logs of steps that succeeded, where a timer goes on with them.
-const SUCCESS_LOGS: Duration = Duration::from_secs(5);
 /// So many bytes of records don't wait, either.
 const ENOUGH: u64 = 64 << 10;
 
 /// The reporting task of a run. It reads the journals and never holds a script up.
 pub(super) struct Reporter {
     task: JoinHandle<()>,
-    finishing: watch::Sender<bool>,
+    /// The run has ended, and the logs of its successful steps may take so long.
+    finishing: watch::Sender<Option<Duration>>,
     urgent: watch::Sender<u64>,
     news: watch::Receiver<u64>,
     deadline: Duration,
@@ -68,7 +67,7 @@ impl Reporter {
         live: (Service, watch::Receiver<u64>),
         run: &str,
     ) -> Self {
-        let (finishing, finish) = watch::channel(false);
+        let (finishing, finish) = watch::channel(None);
         let (held, hold) = watch::channel(None);
         let (urgent, failures) = watch::channel(0);
         let news = live.1.clone();
@@ -77,7 +76,7 @@ impl Reporter {
         let spool = Spool::of_run(paths, live);
         let delivery = Delivery::new(settings, client, paths, spool, Some(current));
         let problems = Arc::default();
-        let task = work(delivery, wake, Arc::clone(&problems), timer::is_installed(paths));
+        let task = work(delivery, wake, Arc::clone(&problems));
         Self {
             task: tokio::spawn(task.in_current_span()),
             finishing,
@@ -102,9 +101,14 @@ impl Reporter {
         self.urgent.send_replace(*self.news.borrow());
     }
 
-    /// Gives the rest its time. Returns a message about each thing that isn't reported.
-    pub(super) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
-        self.finishing.send_replace(true);
+    /// Gives the rest its time, so much of it to logs of successful steps. Returns a message about each thing that
+    /// isn't reported.
+    pub(super) async fn finish(
+        mut self,
+        orders: &mut watch::Receiver<Orders>,
+        success_logs: Duration,
+    ) -> Vec<String> {
+        self.finishing.send_replace(Some(success_logs));
         flush(&mut self.task, self.deadline, orders).await;
         let is_finished = self.task.is_finished();
         self.task.abort();
@@ -141,18 +145,12 @@ impl Reporter {
 struct Wake {
     /// How much of the journal is on the disk, in bytes.
     news: watch::Receiver<u64>,
-    finish: watch::Receiver<bool>,
+    finish: watch::Receiver<Option<Duration>>,
     /// A failure is the next record after so many bytes of the journal.
     failures: watch::Receiver<u64>,
 }
 
-/// Reports until the run ends; `has_timer` says whether something goes on with what it leaves.
-async fn work(
-    mut delivery: Delivery,
-    mut wake: Wake,
-    problems: Arc<Mutex<Problems>>,
-    has_timer: bool,
-) {
+async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Problems>>) {
     let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = 0;
     loop {
@@ -160,7 +158,7 @@ async fn work(
         // there for the plan. The end of the run waits for nothing.
         tokio::select! {
             () = delivery.wait_ready() => {}
-            _ = wake.finish.wait_for(|finish| *finish) => {}
+            _ = wake.finish.wait_for(Option::is_some) => {}
         }
         let reported = *wake.news.borrow_and_update();
         let began = Instant::now();
@@ -170,12 +168,11 @@ async fn work(
         let Err(error) = delivered else {
             failed = 0;
             problems().last = None;
-            if finishing {
+            if let Some(limit) = finishing {
                 // What was recorded while a report was on its way goes with another one.
                 if wake.news.has_changed().unwrap_or(false) {
                     continue;
                 }
-                let limit = if has_timer { SUCCESS_LOGS } else { Duration::MAX };
                 let uploading = delivery.deliver_success_logs(refused);
                 // A management node that is busy isn't asked again now.
                 if let Ok(Err(error)) = tokio::time::timeout(limit, uploading).await {
@@ -193,7 +190,7 @@ async fn work(
         let aborts = matches!(error, ReportError::Abort(_));
         let wait = error.wait();
         problems().last = Some(error.into_failure());
-        if aborts && finishing {
+        if aborts && finishing.is_some() {
             // Another try would only repeat it: the next run may know better.
             return;
         }
@@ -256,7 +253,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn short_records_share_a_report_each_second_and_a_failure_or_many_do_not_wait() {
-        let ((disk, news), (_finish, finish)) = (watch::channel(0), watch::channel(false));
+        let ((disk, news), (_finish, finish)) = (watch::channel(0), watch::channel(None));
         let (urgent, failures) = watch::channel(0);
         let mut wake = Wake { news, finish, failures };
         let mut wait = async |reported| {
