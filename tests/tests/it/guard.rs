@@ -72,7 +72,7 @@ fn a_run_that_goes_on_to_its_end_is_no_attempt() {
 
 #[test]
 fn boots_before_the_plan_is_published_are_no_attempts() {
-    let mut cluster = cluster();
+    let cluster = cluster();
     let node = cluster.node("cn002");
     // One more than the guard allows, here and at the management node.
     for _ in 1..=4 {

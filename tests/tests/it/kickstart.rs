@@ -148,7 +148,7 @@ fn a_script_for_many_nodes_takes_name_and_token_from_the_kernel_command_line() {
 
 #[test]
 fn what_a_kickstart_cannot_fetch_the_boots_of_the_root_try_again() {
-    let (mut cluster, root) = site("#!/bin/sh\necho ran >/root/set-up\n");
+    let (cluster, root) = site("#!/bin/sh\necho ran >/root/set-up\n");
     let body = body(&cluster);
     let of_others = "[nodes.cn002]\npostscripts = [\"setup\"]\n";
     let of_all = "[nodes.\"cn[001-002]\"]\npostscripts = [\"setup\"]\n";
