@@ -7,7 +7,7 @@ use rustix::process::{getegid, geteuid};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Daemon, Out, program};
+use crate::{Daemon, OldKernel, Out, program};
 
 /// A management node: a key, scripts, a site, what is published, and a daemon.
 pub struct Cluster {
@@ -257,7 +257,14 @@ impl Node {
     /// The command `provost ARGS` on this node. It finds no program that could reboot the machine
     /// under the test.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(program("provost"));
+        let mut command = match OldKernel::of_all_nodes().map(OldKernel::by) {
+            Some([by, kernel]) => {
+                let mut command = Command::new(by);
+                command.arg(kernel).arg(program("provost"));
+                command
+            }
+            None => Command::new(program("provost")),
+        };
         command.arg("--config").arg(self.path("provost.toml")).args(args).stdin(Stdio::null());
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.path("fakes")).chain(std::env::split_paths(&path));

@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 
 use rustix::process::geteuid;
 
+use crate::OldKernel;
+
 /// A program in a folder of `PATH`, of the Debian package `package`.
 pub fn program(name: &str, package: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -18,7 +20,10 @@ pub fn root(what: &str) -> Option<String> {
 
 /// The right to trace the commands of scripts.
 pub fn tracing() -> Option<String> {
-    root("trace the commands of scripts")
+    let is_old = OldKernel::of_all_nodes() == Some(OldKernel::Linux3_10);
+    is_old
+        .then(|| "Linux 3.10 can't trace commands".to_owned())
+        .or_else(|| root("trace the commands of scripts"))
 }
 
 /// The right to run programs as other users.

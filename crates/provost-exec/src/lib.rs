@@ -10,6 +10,7 @@
 
 mod failure_location;
 mod keeper;
+pub mod kernel;
 mod orders;
 mod outcome;
 mod output;

@@ -65,6 +65,7 @@ mod migrate_page;
 mod monitoring;
 mod node_life;
 mod odd_values;
+mod old_kernels;
 mod old_logs;
 mod open_words;
 mod openshift_records;

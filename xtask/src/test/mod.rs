@@ -23,15 +23,29 @@ pub(crate) enum LongGroup {
     Storms,
     /// Nodes and daemons that are killed at any point of their lives
     Kills,
+    /// Steps, boots, kills and hostile scripts on kernels without the system calls since 4.18, and since 3.10
+    OldKernel,
 }
 
 impl LongGroup {
+    /// The kernels that its nodes run on (`provost_tests::OldKernel`); none is this machine's own.
+    fn kernels(self) -> &'static [Option<&'static str>] {
+        match self {
+            Self::OldKernel => &[Some("4.18"), Some("3.10")],
+            Self::Storms | Self::Kills => &[None],
+        }
+    }
+
     /// Which tests those are, for nextest.
     fn filter(self) -> &'static str {
         match self {
             Self::Storms => "package(provost-tests) & (binary(storms) + test(/^api_document::/))",
             Self::Kills => {
                 "package(provost-tests) & test(/^kills::/) | package(provost-exec) & test(/^trace::orders::/)"
+            }
+            Self::OldKernel => {
+                "package(provost-tests) & binary(it) & test(/^(old_kernels|end_to_end|twelve_stages|hostile|\
+                 kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node)::/)"
             }
         }
     }
@@ -51,7 +65,8 @@ pub(crate) fn full() -> Result<()> {
     steps.run("manual", manual::check)?;
     let mut tests = Vec::new();
     steps.run("tests", || {
-        tests = nextest::run(&Run { profile: "default", skips: &skips, filter: None })?;
+        tests =
+            nextest::run(&Run { profile: "default", skips: &skips, filter: None, kernel: None })?;
         Ok(())
     })?;
     steps.run("demo", || demo::run(false))?;
@@ -67,7 +82,7 @@ pub(crate) fn quick() -> Result<()> {
     build(&mut steps)?;
     let mut tests = Vec::new();
     steps.run("tests", || {
-        tests = nextest::run(&Run { profile: "quick", skips: &skips, filter: None })?;
+        tests = nextest::run(&Run { profile: "quick", skips: &skips, filter: None, kernel: None })?;
         Ok(())
     })?;
     finish(&steps, &tests, &skips, &missing)
@@ -82,11 +97,15 @@ pub(crate) fn long(groups: &[LongGroup]) -> Result<()> {
     let mut tests = Vec::new();
     for group in groups {
         let name = group.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-        steps.run(&name, || {
-            let run = Run { profile: LONG, skips: &skips, filter: Some(group.filter()) };
-            tests.extend(nextest::run(&run)?);
-            Ok(())
-        })?;
+        for kernel in group.kernels() {
+            let name = kernel.map_or_else(|| name.clone(), |kernel| format!("{name} {kernel}"));
+            steps.run(&name, || {
+                let filter = Some(group.filter());
+                let run = Run { profile: LONG, skips: &skips, filter, kernel: *kernel };
+                tests.extend(nextest::run(&run)?);
+                Ok(())
+            })?;
+        }
     }
     finish(&steps, &tests, &skips, &missing)
 }

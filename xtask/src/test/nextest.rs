@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     pub(super) skips: &'a Skips,
     /// A filterset of nextest; all that the profile runs without it.
     pub(super) filter: Option<&'a str>,
+    /// The kernel that nodes run on, if it is an older one.
+    pub(super) kernel: Option<&'a str>,
 }
 
 /// How long a test took.
@@ -124,6 +126,7 @@ fn report_of(run: &Run, profile: &str, args: &[&str]) -> Result<(ExitStatus, Res
     if run.profile == LONG {
         command.env("PROVOST_TEST_LONG", "1");
     }
+    command.envs(run.kernel.map(|kernel| ("PROVOST_TEST_KERNEL", kernel)));
     let status = command.status().context("starting cargo nextest")?;
     let text = fs::read_to_string(&file)
         .with_context(|| format!("cargo nextest: {status}; reading {}", file.display()))?;

@@ -4,13 +4,14 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
-use rustix::io::Errno;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals};
+
+use crate::kernel::{Feature, memory_file};
 
 const SOURCE: &str = include_str!("trace.bash");
 
@@ -19,13 +20,20 @@ static HELPER: OnceLock<Option<File>> = OnceLock::new();
 
 /// The path of what bash is to read first. None without /proc.
 pub(super) fn helper() -> Option<String> {
+    let is_sealed = Feature::Memfd.is_there();
     let make = || {
-        let file = create("provost-trace", MemfdFlags::ALLOW_SEALING).ok()?;
+        let file = memory_file("provost-trace", MemfdFlags::ALLOW_SEALING).ok()?;
         file.write_all_at(SOURCE.as_bytes(), 0).ok()?;
         let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
-        fcntl_add_seals(&file, seals).ok().map(|()| file)
+        let sealed = if is_sealed { fcntl_add_seals(&file, seals) } else { Ok(()) };
+        sealed.ok().map(|()| file)
     };
     let file = HELPER.get_or_init(make).as_ref()?;
+    if !is_sealed {
+        // The script before may have changed it.
+        file.set_len(SOURCE.len().try_into().ok()?).ok()?;
+        file.write_all_at(SOURCE.as_bytes(), 0).ok()?;
+    }
     let path = path(file);
     Path::new(&path).exists().then_some(path)
 }
@@ -35,7 +43,7 @@ pub(crate) struct Notes(File);
 
 impl Notes {
     pub(super) fn new() -> Option<Self> {
-        create("provost-notes", MemfdFlags::empty()).ok().map(Self)
+        memory_file("provost-notes", MemfdFlags::empty()).ok().map(Self)
     }
 
     pub(super) fn path(&self) -> String {
@@ -49,18 +57,6 @@ impl Notes {
         self.0.read_exact_at(&mut text, len.saturating_sub(most))?;
         Ok(text)
     }
-}
-
-/// A file in memory, which isn't open in the program.
-fn create(name: &str, flags: MemfdFlags) -> io::Result<File> {
-    let flags = flags | MemfdFlags::CLOEXEC;
-    // Linux before 6.3 doesn't know it; later ones may insist on it (sysctl vm.memfd_noexec).
-    let created: Result<OwnedFd, Errno> = match memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL)
-    {
-        Err(Errno::INVAL) => memfd_create(name, flags),
-        created => created,
-    };
-    Ok(File::from(created?))
 }
 
 fn path(file: &File) -> String {

@@ -14,6 +14,7 @@ use rustix::process::Pid;
 
 use self::next::{Next, Prepared};
 use self::step::{Done, Leftovers, execute};
+use crate::kernel;
 use crate::output::CHUNK;
 use crate::process::cgroup::Leaf;
 use crate::process::{awake, status, tree};
@@ -80,7 +81,8 @@ fn become_keeper() {
     }
     ignore_signals();
     awake::stay();
-    close_at_exec();
+    // What the runner's caller left open for it isn't for the scripts.
+    kernel::close_at_exec();
 }
 
 /// What has nothing to read, for scripts as well: /dev/null, or, in a chroot without it, a pipe that
@@ -132,27 +134,8 @@ fn nothing() -> libc::sighandler_t {
     nothing as extern "C" fn(libc::c_int) as libc::sighandler_t
 }
 
-/// What the runner's caller left open for it isn't for the scripts.
-#[expect(unsafe_code, reason = "a call that no safe wrapper makes")]
-fn close_at_exec() {
-    // SAFETY: a system call on numbers; what is closed is closed at exec, not now.
-    if unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) } == 0 {
-        return;
-    }
-    // Before Linux 5.11.
-    for entry in std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
-        let fd = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if let Some(fd) = fd.filter(|fd| *fd > 2) {
-            // SAFETY: as above; a number that stands for nothing is refused.
-            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
-        }
-    }
-}
-
 /// The last signal's number, the real-time ones included.
 const LAST_SIGNAL: libc::c_int = 64;
-/// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
-const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 /// Takes orders until the runner is gone, and then leaves.
 fn keep(mut wire: Wire, resources: KeeperResources) {

@@ -12,7 +12,7 @@ use crate::trace::Changes;
 
 /// What every program of a keeper starts with.
 pub(crate) struct KeeperResources {
-    /// The runner, which isn't the keeper's parent for ever.
+    /// A pipe that ends with the runner, which isn't the keeper's parent for ever.
     pub(crate) runner: OwnedFd,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,

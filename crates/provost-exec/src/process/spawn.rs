@@ -14,6 +14,7 @@ use rustix::process::Pid;
 use rustix::thread::{Timespec, futex};
 
 use super::wait::wait;
+use crate::kernel::Feature;
 use crate::output::{Output, xtrace};
 use crate::trace;
 
@@ -29,7 +30,8 @@ pub(crate) struct Program<'w> {
 /// A program that has been started, and what it prints.
 pub(crate) struct Spawned<'w> {
     pub(crate) pid: Pid,
-    pub(crate) pidfd: OwnedFd,
+    /// Where the kernel has them.
+    pub(crate) pidfd: Option<OwnedFd>,
     pub(crate) output: Output<'w>,
     /// Whether its commands are traced, or why they aren't, if that was asked for.
     pub(crate) traced: Option<io::Result<()>>,
@@ -95,7 +97,7 @@ impl<'w> Program<'w> {
 type Become<'a> = &'a dyn Fn() -> io::Result<()>;
 
 /// Starts a child, and waits until it has become its program.
-fn fork(become_it: Become<'_>) -> io::Result<(Pid, OwnedFd)> {
+fn fork(become_it: Become<'_>) -> io::Result<(Pid, Option<OwnedFd>)> {
     let child = Child::new(become_it, GO);
     let mut stack = Vec::with_capacity(STACK);
     // It goes on when the child has left its memory.
@@ -105,7 +107,7 @@ fn fork(become_it: Become<'_>) -> io::Result<(Pid, OwnedFd)> {
 }
 
 /// The same for one that is traced. The first error: that is refused, and there is no child.
-fn fork_traced(become_it: Become<'_>) -> io::Result<io::Result<(Pid, OwnedFd)>> {
+fn fork_traced(become_it: Become<'_>) -> io::Result<io::Result<(Pid, Option<OwnedFd>)>> {
     let child = Child::new(become_it, WAIT);
     let mut stack = Vec::with_capacity(STACK);
     let (pid, pidfd) = match child.begin(&mut stack, 0) {
@@ -152,22 +154,23 @@ impl<'a> Child<'a> {
         &self,
         stack: &mut Vec<MaybeUninit<u128>>,
         flags: c_int,
-    ) -> io::Result<(Pid, OwnedFd)> {
+    ) -> io::Result<(Pid, Option<OwnedFd>)> {
+        let has_pidfd = Feature::Pidfd.is_there();
+        let flags = if has_pidfd { flags | libc::CLONE_PIDFD } else { flags };
         let mut pidfd: c_int = -1;
         // SAFETY: the stack grows downwards from its end, and is the child's alone.
         let pid = unsafe {
             libc::clone(
                 begin,
                 stack.as_mut_ptr().add(STACK).cast(),
-                libc::CLONE_VM | flags | libc::CLONE_PIDFD | libc::SIGCHLD,
+                libc::CLONE_VM | flags | libc::SIGCHLD,
                 std::ptr::from_ref(self).cast_mut().cast(),
                 &raw mut pidfd,
             )
         };
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the kernel has made it for this process. Where kernels are too old to make one,
-        // no keeper is started.
-        Ok((pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))
+        // SAFETY: the kernel has made it for this process.
+        Ok((pid, has_pidfd.then(|| unsafe { OwnedFd::from_raw_fd(pidfd) })))
     }
 
     fn order(&self, order: u32) {

@@ -39,7 +39,8 @@ const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
 /// A program that has been started.
 pub(crate) struct Started<'w> {
     pub(crate) pid: Pid,
-    pub(crate) pidfd: OwnedFd,
+    /// Where the kernel has them.
+    pub(crate) pidfd: Option<OwnedFd>,
     pub(crate) output: Output<'w>,
     /// Whether its commands are traced, or why they aren't, if they should be.
     pub(crate) traced: Option<Result<(), Untraceable>>,

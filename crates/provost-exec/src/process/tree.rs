@@ -10,10 +10,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use super::cgroup::Leaf;
 use super::status::{field, look, status};
+use crate::kernel;
 
 /// How long survivors of SIGKILL are looked for; one that is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
@@ -77,13 +78,10 @@ fn descendants_but(spared: &[Pid]) -> Vec<(Pid, String)> {
     found
 }
 
-/// A hold on one of the [`descendants`]. While it lives there is no need to look for others.
+/// A hold on one of the [`descendants`], where the kernel gives one. While it lives there is no need to
+/// look for others.
 pub(crate) fn somebody() -> Option<OwnedFd> {
-    descendants().into_iter().find_map(|(pid, _)| pidfd(pid))
-}
-
-fn pidfd(pid: Pid) -> Option<OwnedFd> {
-    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
+    descendants().into_iter().find_map(|(pid, _)| kernel::pidfd(pid))
 }
 
 /// Sends `signal` to the whole tree of the running program, once to each: to its process group,
@@ -186,7 +184,10 @@ pub(crate) fn reap_orphans(program: Pid) {
 
 /// This process's own children, where the kernel tells them.
 fn children() -> Vec<Pid> {
-    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    // Not by /proc/thread-self, which is of Linux 3.17.
+    let thread = rustix::thread::gettid().as_raw_nonzero();
+    let path = format!("/proc/self/task/{thread}/children");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
     let pids = text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
     pids.filter_map(Pid::from_raw).collect()
 }

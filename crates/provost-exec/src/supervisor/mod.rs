@@ -5,12 +5,12 @@ mod remote;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::Pid;
 use tokio::sync::watch;
 
 use self::remote::Remote;
 use crate::keeper::{self, KeeperResources, Order, Report, Wire, frame};
+use crate::kernel;
 use crate::orders::{Orders, interrupted, wait_for_continue};
 use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Writes;
@@ -23,6 +23,8 @@ use crate::step::{Limits, Step};
 pub struct Supervisor {
     /// The wire, until there is a runtime.
     ends: Option<(PipeWriter, PipeReader)>,
+    /// What no other process holds: the kernel closes it with this one, which keepers see.
+    _alive: PipeWriter,
     remote: Option<Remote>,
     /// The keeper of the next step.
     keeper: Option<Pid>,
@@ -40,7 +42,7 @@ pub struct Supervisor {
 /// is stuck: its log is on a file system that hangs, say.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the runner waits for its keeper to exit.
-const EXIT_LIMIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const EXIT_LIMIT: Duration = Duration::from_secs(1);
 
 impl Supervisor {
     /// Starts the keeper. To be called while this process has one thread.
@@ -53,19 +55,22 @@ impl Supervisor {
         let (reports, report_writer) = io::pipe()?;
         tree::adopt_orphans()?;
         keeper::ignore_file_size_signal();
-        let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
-        let runner = runner.map_err(|e| {
-            io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
-        })?;
-        let resources =
-            KeeperResources { runner, writes: Writes::new(), watches: FileWatches::new() };
+        // Keepers do as this process has found out.
+        kernel::missing();
+        let (runner, alive) = io::pipe()?;
+        let resources = KeeperResources {
+            runner: runner.into(),
+            writes: Writes::new(),
+            watches: FileWatches::new(),
+        };
         let wire = Wire::new(order_reader, report_writer);
-        let (keeper, ends) = keeper::fork(wire, resources, (orders, reports))?;
+        let (keeper, (ends, alive)) = keeper::fork(wire, resources, ((orders, reports), alive))?;
         awake::unpause_by_signal();
         // Scripts have the score of the keeper, which is too small to be chosen.
         oom::protect();
         Ok(Self {
             ends: Some(ends),
+            _alive: alive,
             remote: None,
             keeper: Some(keeper),
             stayed: Vec::new(),
@@ -227,14 +232,11 @@ impl Drop for Supervisor {
     /// left on purpose.
     fn drop(&mut self) {
         self.dismiss();
-        let keeper = self.keeper.and_then(|pid| {
-            Some((pid, rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?))
-        });
-        if let Some((pid, keeper)) = keeper {
+        if let Some(keeper) = self.keeper {
             // The limit is for a keeper that hangs in the kernel.
-            let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&EXIT_LIMIT));
+            kernel::wait_for_end(keeper, EXIT_LIMIT);
             tree::reap();
-            Leaf::remove_after(pid);
+            Leaf::remove_after(keeper);
         }
     }
 }

@@ -6,6 +6,7 @@ use rustix::process::Pid;
 use rustix::thread::CapabilitySet;
 
 use super::ptrace;
+use crate::kernel::Feature;
 
 /// Why commands can't be traced here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum Untraceable {
     /// kernel gives a traced program none by its setuid bit, unless its tracer may have them.
     #[error("this takes root and CAP_SYS_PTRACE, else su, sudo and the like would not work")]
     NotPrivileged,
+    /// Without it, threads can't be waited for.
+    #[error("waitid(2) has no __WALL before Linux {}", Feature::WaitAll.since())]
+    OldKernel,
     /// There is no /proc, which has commands' arguments.
     #[error("/proc isn't mounted")]
     NoProc,
@@ -34,6 +38,9 @@ pub fn can_trace() -> Result<(), Untraceable> {
 
 /// What can be said without trying.
 pub(crate) fn may_trace() -> Result<(), Untraceable> {
+    if !Feature::WaitAll.is_there() {
+        return Err(Untraceable::OldKernel);
+    }
     let sets = rustix::thread::capabilities(None);
     if !sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_PTRACE)) {
         return Err(Untraceable::NotPrivileged);

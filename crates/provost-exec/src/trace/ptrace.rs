@@ -116,40 +116,30 @@ pub(super) fn message(pid: i32) -> Option<i32> {
     i32::try_from(number).ok()
 }
 
-/// Whom a thread is about to trace, at [`Stop::Call`].
+/// Whom a thread is about to trace, at [`Stop::Call`]. Not by `PTRACE_GET_SYSCALL_INFO`, which is of Linux
+/// 5.3; so the end of a call looks like its beginning.
 pub(super) fn traces(pid: i32) -> Option<Traces> {
-    let mut info = [0_u64; CALL_INFO];
-    let size = std::mem::size_of_val(&info);
-    // The kernel writes no more than that, to what outlives the call.
-    call_at(GET_SYSCALL_INFO, pid, size, (&raw mut info).expose_provenance()).ok()?;
-    let [head, _, _, number, request, target, ..] = info;
-    if head.to_ne_bytes()[0] != SYSCALL_BEGINS || number != libc::SYS_ptrace.unsigned_abs() {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
+    // `101 0x4206 0x1f3 ...`: the call's number and its arguments.
+    let mut words = text.split_ascii_whitespace();
+    if words.next()?.parse() != Ok(libc::SYS_ptrace) {
         return None;
     }
-    match u32::try_from(request).ok()? {
+    let mut arg = || u32::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+    match arg()? {
         libc::PTRACE_TRACEME => Some(Traces::Me),
         libc::PTRACE_ATTACH | libc::PTRACE_SEIZE => {
-            Some(Traces::Thread(i32::try_from(target).ok()?))
+            Some(Traces::Thread(i32::try_from(arg()?).ok()?))
         }
         _ => None,
     }
 }
 
-/// `PTRACE_GET_SYSCALL_INFO` and what it gives (`struct ptrace_syscall_info`, in units of 8 bytes), which
-/// not every C library's headers have.
-const GET_SYSCALL_INFO: c_long = 0x420e;
-const CALL_INFO: usize = 11;
-const SYSCALL_BEGINS: u8 = 1;
-
-fn call(request: c_long, pid: i32, data: usize) -> io::Result<c_long> {
-    call_at(request, pid, 0, data)
-}
-
 #[expect(unsafe_code, reason = "no safe wrapper traces")]
-fn call_at(request: c_long, pid: i32, at: usize, data: usize) -> io::Result<c_long> {
-    // SAFETY: no request that is made here writes to this process's memory, but GETEVENTMSG and
-    // GET_SYSCALL_INFO, whose callers give them room.
-    match unsafe { libc::syscall(libc::SYS_ptrace, request, c_long::from(pid), at, data) } {
+fn call(request: c_long, pid: i32, data: usize) -> io::Result<c_long> {
+    // SAFETY: no request that is made here writes to this process's memory, but GETEVENTMSG, whose caller
+    // gives it room.
+    match unsafe { libc::syscall(libc::SYS_ptrace, request, c_long::from(pid), 0_usize, data) } {
         -1 => Err(io::Error::last_os_error()),
         result => Ok(result),
     }

@@ -1,6 +1,8 @@
 //! The steps of a run, one after the other, up to the first that stops it.
 
 use provost_bundle::OnFailure;
+use provost_exec::kernel::{self, Feature};
+use provost_exec::{Trace, Untraceable};
 use provost_record::{Cause, ExitCode, Record, Service};
 use provost_steplog::wording;
 use tokio::sync::watch;
@@ -34,6 +36,10 @@ impl Steps<'_> {
                 RunFailure::before(schedule, &Failure::local(message, hint))
             },
         )?;
+        let is_traced = |s: &ScheduledStep| s.skip.is_none() && s.policy.trace == Trace::Commands;
+        if schedule.iter().any(is_traced) && kernel::missing().contains(&Feature::WaitAll) {
+            tracing::warn!("commands aren't traced: {}", Untraceable::OldKernel);
+        }
         for (at, scheduled) in schedule.iter().enumerate() {
             self.runner.executor.pause(self.runner.orders).await;
             if let Some(failure) = self.stop_before(scheduled) {

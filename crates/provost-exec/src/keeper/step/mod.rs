@@ -14,6 +14,7 @@ pub(crate) use self::running::Leftovers;
 use self::running::Running;
 use super::next::{Next, Prepared};
 use super::wire::{Report, Wire};
+use crate::kernel;
 use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Capture;
 use crate::process::cgroup::Leaf;
@@ -28,8 +29,8 @@ const LINE_EVERY: Duration = Duration::from_millis(100);
 const LINE_AGAIN: Duration = Duration::from_secs(1);
 /// The shortest time between two looks for orphans to reap.
 const REAP_EVERY: Duration = Duration::from_secs(1);
-/// How often descendants are looked at that can't be waited for: where /proc isn't mounted, and while
-/// they only wait for a processor.
+/// How often descendants are looked at that can't be waited for: where /proc isn't mounted or the kernel
+/// has no pidfds, and while they only wait for a processor.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a descendant without the script's output may take to end after it, before it counts
 /// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
@@ -161,11 +162,10 @@ impl Running<'_, '_> {
 
     fn wait(&self, wire: &Wire) -> io::Result<Came> {
         let mut fds = vec![PollFd::new(wire.orders(), PollFlags::IN)];
-        if self.status.is_none() {
-            fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
-        }
+        let pidfd = self.pidfd.as_ref().filter(|_| self.status.is_none());
+        fds.extend(pidfd.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
         let settles = self.over_at.is_some();
-        let is_told = self.tracer.is_some() || settles;
+        let is_told = self.tracer.is_some() || settles || self.pidfd.is_none();
         let changes = self.next.changes().filter(|_| is_told);
         fds.extend(changes.map(|changes| PollFd::new(changes.fd(), PollFlags::IN)));
         fds.extend(self.xtrace.iter().map(|xtrace| PollFd::new(xtrace.pipe(), PollFlags::IN)));
@@ -174,7 +174,10 @@ impl Running<'_, '_> {
         );
         fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
-        let look = (settles || (self.ends_tree() && descendant.is_none())).then_some(LOOK_EVERY);
+        let look = (settles
+            || (self.ends_tree() && descendant.is_none())
+            || (self.pidfd.is_none() && changes.is_none()))
+        .then_some(LOOK_EVERY);
         fds.extend(descendant.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let tell = self.step.lines.then_some(LINE_AGAIN);
         let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
@@ -193,8 +196,15 @@ impl Running<'_, '_> {
         let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut seen = || seen.next().unwrap_or(false);
         let orders = seen();
-        let end = self.status.is_none() && seen();
-        let changes = changes.is_some() && seen() || self.is_behind;
+        let mut end = pidfd.is_some() && seen();
+        let has_changed = changes.is_some() && seen();
+        if let (true, None, Some(changes)) = (has_changed, &self.tracer, changes) {
+            changes.clear();
+        }
+        if self.pidfd.is_none() && self.status.is_none() {
+            end = kernel::has_ended(self.pid);
+        }
+        let changes = has_changed || self.is_behind;
         // It is looked at in any case.
         let _ = self.xtrace.is_some() && seen();
         let file = self.watch.is_some() && seen();

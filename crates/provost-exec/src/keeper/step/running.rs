@@ -36,7 +36,8 @@ pub(super) struct Running<'a, 'w> {
     /// The step after this one.
     pub(super) next: &'a mut Next<'w>,
     pub(super) pid: Pid,
-    pub(super) pidfd: OwnedFd,
+    /// Without one, SIGCHLD says that it may have ended.
+    pub(super) pidfd: Option<OwnedFd>,
     pub(super) output: Output<'w>,
     pub(super) capture: Capture,
     /// What bash shows of it.

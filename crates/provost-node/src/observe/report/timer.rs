@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags};
+use provost_exec::kernel;
+use rustix::process::Pid;
 
 use crate::settings::Paths;
 
@@ -29,12 +29,7 @@ pub fn start(paths: &Paths) -> bool {
     command.args(["start", "--no-block", UNIT]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return false };
-    let Ok(pidfd) = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
-    else {
-        return false;
-    };
-    let ended =
-        poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Timespec::try_from(TIME).ok().as_ref());
+    let ended = kernel::wait_for_end(Pid::from_child(&child), TIME);
     // A systemctl that hangs is left alone.
-    matches!(ended, Ok(1)) && child.wait().is_ok_and(|status| status.success())
+    ended && child.wait().is_ok_and(|status| status.success())
 }

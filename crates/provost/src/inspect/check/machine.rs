@@ -1,9 +1,11 @@
 use provost_steplog::wording;
 use std::path::Path;
 
+use provost_exec::Untraceable;
 use provost_fs::Storage;
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::io::Errno;
+use rustix::system::uname;
 
 use crate::xcat::status_messages;
 use provost_node::failure::Failure;
@@ -49,11 +51,31 @@ pub(super) fn look(
         }
     });
     findings.extend(takes_records.then(|| logs(&paths.log, report_logs)).flatten());
+    findings.push(kernel());
     findings.extend(provost_exec::can_trace().err().map(|why| {
-        let hint = "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)";
+        let hint = match why {
+            Untraceable::OldKernel => "run a newer kernel; all else works on this one",
+            _ => "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)",
+        };
         Finding::note("trace", format!("the commands of scripts aren't logged: {why}"), hint)
     }));
     findings
+}
+
+/// What this kernel lacks, and what is done instead.
+fn kernel() -> Finding {
+    let release = uname().release().to_string_lossy().into_owned();
+    let missing = provost_exec::kernel::missing().iter();
+    let missing: Vec<String> = missing
+        .map(|call| format!("{} ({}): {}", call.name(), call.since(), call.instead()))
+        .collect();
+    Finding::ok(
+        "kernel",
+        match missing.is_empty() {
+            true => format!("Linux {release} has all that is used"),
+            false => format!("Linux {release} lacks {}", missing.join("; ")),
+        },
+    )
 }
 
 /// Which logs are uploaded, and why those; nothing where LOG can't be looked at, which is a finding of its own.
