@@ -233,7 +233,7 @@ fn commands() {
 #[test]
 fn what_a_thread_has_started_ends_at_the_time_out_as_well() {
     let program = "import subprocess, threading
-def start(): print(subprocess.Popen(['sleep', '600']).pid, flush=True); threading.Event().wait()
+def start(): print(subprocess.Popen(['sleep', '60'], stderr=subprocess.DEVNULL).pid, flush=True); threading.Event().wait()
 threading.Thread(target=start).start()
 threading.Event().wait()";
     for shell in SHELLS.iter() {
