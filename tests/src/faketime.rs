@@ -1,7 +1,11 @@
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::skip;
+
+/// The file that says by how much the clock differs (faketime(1)).
+const FILE: &str = "FAKETIME_TIMESTAMP_FILE";
 
 /// Debian's libfaketime: it gives a process another wall clock, and leaves the monotonic one.
 pub struct Faketime(PathBuf);
@@ -27,5 +31,38 @@ impl Faketime {
 impl Default for Faketime {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// The clock of this process and of all that it starts, which the test moves.
+pub struct FakeClock(PathBuf);
+
+impl FakeClock {
+    /// Runs this program anew, so that it has such a clock. Everything before it is done twice.
+    pub fn enter(faketime: &Faketime) -> Self {
+        if let Some(file) = std::env::var_os(FILE) {
+            return Self(file.into());
+        }
+        let (_, file) = tempfile::NamedTempFile::new().unwrap().keep().unwrap();
+        let clock = Self(file);
+        clock.set_day(0);
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        let again = faketime.load(again.args(std::env::args_os().skip(1)));
+        // Each look at the clock reads the file; nothing is left in shared memory where a program is killed.
+        let again = again.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DISABLE_SHM", "1");
+        panic!("{}", again.env(FILE, &clock.0).exec());
+    }
+
+    /// Moves the clock to so many days after today.
+    pub fn set_day(&self, day: u32) {
+        let new = self.0.with_extension("new");
+        std::fs::write(&new, format!("+{day}d\n")).unwrap();
+        std::fs::rename(new, &self.0).unwrap();
+    }
+}
+
+impl Drop for FakeClock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -38,7 +38,7 @@ pub use chroot::Chroot;
 pub use cluster::{Cluster, Node, pipe, web_group};
 pub use daemon::Daemon;
 pub use dns::Dns;
-pub use faketime::Faketime;
+pub use faketime::{FakeClock, Faketime};
 pub use ground::{Ended, Ground, Run, World};
 pub use old_kernel::OldKernel;
 pub use output::Out;

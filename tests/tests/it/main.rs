@@ -118,6 +118,7 @@ mod xcat_source;
 mod xcat_status;
 mod xcat_status_words;
 mod xcat_takes_hold;
+mod year;
 
 use std::path::Path;
 

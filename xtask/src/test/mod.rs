@@ -25,6 +25,8 @@ pub(crate) enum LongGroup {
     Kills,
     /// Steps, boots, kills and hostile scripts on kernels without the system calls since 4.18, and since 3.10
     OldKernel,
+    /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
+    Year,
 }
 
 impl LongGroup {
@@ -32,7 +34,7 @@ impl LongGroup {
     fn kernels(self) -> &'static [Option<&'static str>] {
         match self {
             Self::OldKernel => &[Some("4.18"), Some("3.10")],
-            Self::Storms | Self::Kills => &[None],
+            Self::Storms | Self::Kills | Self::Year => &[None],
         }
     }
 
@@ -47,6 +49,7 @@ impl LongGroup {
                 "package(provost-tests) & binary(it) & test(/^(old_kernels|end_to_end|twelve_stages|hostile|\
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node)::/)"
             }
+            Self::Year => "package(provost-tests) & test(/^year::/)",
         }
     }
 }

@@ -18,11 +18,16 @@ pub(crate) fn node(cluster: &Cluster, name: &str, deadline: &str) -> (Node, Faul
     let settings = cluster.settings_for(&[proxy.address()]);
     let limits = format!("[fetch]\ndeadline = \"{deadline}\"\n[report]\ndeadline = \"3s\"\n");
     node.configure(&format!("{settings}{limits}"));
+    without_token(&node);
+    (node, proxy)
+}
+
+/// The node's configuration names no token.
+pub(crate) fn without_token(node: &Node) {
     let config = node.path("provost.toml");
     let text = fs::read_to_string(&config).unwrap();
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("token_file")).collect();
     fs::write(config, lines.join("\n")).unwrap();
-    (node, proxy)
 }
 
 /// What went by plain HTTP and is for nobody else.

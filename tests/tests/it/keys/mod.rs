@@ -3,7 +3,7 @@
 mod lost;
 mod passwords;
 mod revoked;
-mod rotations;
+pub(crate) mod rotations;
 mod sign_command;
 
 use std::fs;
@@ -22,7 +22,7 @@ fn cluster() -> Cluster {
 }
 
 /// Publishes by the key in the file.
-fn publish(cluster: &Cluster, key: &str, more: &[&str]) -> Out {
+pub(crate) fn publish(cluster: &Cluster, key: &str, more: &[&str]) -> Out {
     let path = |name: &str| cluster.path(name).display().to_string();
     let (site, scripts, www, key) = (path("site.toml"), path("scripts"), path("www"), path(key));
     let args = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];

@@ -9,7 +9,7 @@ use crate::keys::revoked::{path, serve, stolen};
 use crate::keys::{cluster, line, publish};
 
 /// Lets the key in the folder `next`, which is made, take the place of the one in `old`.
-pub(super) fn rotate(cluster: &Cluster, old: &str, next: &str) -> Out {
+pub(crate) fn rotate(cluster: &Cluster, old: &str, next: &str) -> Out {
     cluster.ctl(&["key", "new", "--out", &path(cluster, next)]).expect(0);
     let key = |folder: &str| path(cluster, &format!("{folder}/provost.key"));
     let (old, next, www) = (key(old), key(next), path(cluster, "www"));

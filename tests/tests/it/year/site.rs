@@ -1,0 +1,172 @@
+//! The site, and an admin who does what the documentation says, and no more.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use provost_tests::{Cluster, Node, Out};
+
+use super::plan::Event;
+use crate::enrolment::client::join_token;
+use crate::enrolment::nodes::{boot_with, without_token};
+use crate::keys::publish;
+use crate::keys::rotations::rotate;
+
+/// What a node has of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A bearer token and a disk.
+    Token,
+    /// An identity, which expires, and a disk.
+    Identity,
+    /// A bearer token in its image. It remembers nothing.
+    Diskless,
+}
+
+pub(super) struct Site {
+    cluster: Cluster,
+    nodes: Vec<(Kind, Node)>,
+    /// The folder of the key that signs.
+    key: String,
+    rotations: usize,
+    publishes: usize,
+    /// The nodes whose identity the admin was told of before it expired.
+    told: BTreeSet<String>,
+    /// How often an expired identity was replaced.
+    joins: usize,
+}
+
+impl Site {
+    pub(super) fn new(nodes: usize) -> Self {
+        let mut cluster = Cluster::new();
+        cluster.script("hello", "#!/bin/sh\necho hello\n");
+        cluster.site(&format!(
+            "[groups.all]\nnodes = \"cn[001-{nodes:03}]\"\npostscripts = [\"hello\"]\n"
+        ));
+        cluster.start();
+        // Where it stays when its folder is lost.
+        let tls = cluster.daemon().address("nodesTls");
+        cluster.configure_daemon(&format!("[tls]\nlisten = {tls:?}\n"));
+        publish(&cluster, "key/provost.key", &["--tls", &cluster.tls()]).expect(0);
+        let kinds = [Kind::Token, Kind::Identity, Kind::Diskless];
+        let nodes = (0..nodes).map(|n| (kinds[n % 3], format!("cn{:03}", n + 1)));
+        let nodes = nodes.map(|(kind, name)| (kind, node(&cluster, kind, &name))).collect();
+        let (key, told) = ("key".to_owned(), BTreeSet::new());
+        Self { cluster, nodes, key, rotations: 0, publishes: 0, told, joins: 0 }
+    }
+
+    pub(super) fn handle(&mut self, event: &Event) {
+        match event {
+            Event::Publish => self.publish(),
+            Event::RotateKey => {
+                self.rotations += 1;
+                let next = format!("key-{}", self.rotations);
+                rotate(&self.cluster, &self.key, &next).expect(0);
+                self.key = next;
+            }
+            Event::Boot(node) => self.boot(*node),
+            Event::Timers(nodes) => nodes.iter().for_each(|node| self.timer(*node)),
+            Event::Restart => {
+                let address = self.cluster.kill_daemon();
+                self.cluster.start_at(&address);
+            }
+            Event::Backup => drop(self.with_config(&["backup", "--to"]).expect(0)),
+            Event::LoseBoth => self.lose(&["provostd", "www"]),
+            Event::LoseData => self.lose(&["provostd"]),
+            Event::LoseWww => {
+                fs::remove_dir_all(self.cluster.www()).unwrap();
+                // What was published named the way to the server, which is lost with it.
+                self.publish_with(&["--tls", &self.cluster.tls()]);
+            }
+        }
+    }
+
+    /// What `provostctl expiry` says; the admin does nothing about it yet.
+    pub(super) fn note_what_expires(&mut self, day: u32) {
+        let expiring = self.cluster.ctl_json(&["expiry"]);
+        let now = jiff::Timestamp::now();
+        for one in expiring.as_array().unwrap().iter().filter(|one| one["soon"] == true) {
+            assert_ne!(one["what"], "publication", "day {day}: nobody refreshes it: {one}");
+            let expires: jiff::Timestamp = one["expires"].as_str().unwrap().parse().unwrap();
+            if one["what"] == "identity" && expires > now {
+                self.told.insert(one["name"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    /// Each node's last run succeeded, by what `provostd` knows of it.
+    pub(super) fn assert_nodes_have_booted(&self) {
+        for (_, node) in &self.nodes {
+            let status = self.cluster.status(node.name());
+            assert_eq!(status["status"], "booted", "{status}");
+        }
+        eprintln!("{} identities had expired and were replaced", self.joins);
+    }
+
+    fn publish(&mut self) {
+        self.publish_with(&[]);
+    }
+
+    fn publish_with(&mut self, more: &[&str]) {
+        self.publishes += 1;
+        let text = format!("#!/bin/sh\necho hello {}\n", self.publishes);
+        self.cluster.script("hello", &text);
+        publish(&self.cluster, &format!("{}/provost.key", self.key), more).expect(0);
+    }
+
+    fn boot(&mut self, node: usize) {
+        let (kind, node) = &self.nodes[node];
+        if *kind == Kind::Diskless {
+            let _ = fs::remove_dir_all(node.path("state"));
+        }
+        let first = *kind == Kind::Identity && !node.path("state/id.crt").exists();
+        let out = if first { self.join(node) } else { node.provost(&["boot"]) };
+        if out.code != Some(0) && self.told.remove(node.name()) {
+            self.joins += 1;
+            self.join(node).expect(0);
+        } else {
+            out.expect(0);
+        }
+        let ran = node.path("log/services/boot.json");
+        let ran = fs::read_to_string(ran).unwrap();
+        assert!(ran.trim_end().trim_end_matches(']').trim_end().ends_with('}'), "{ran}");
+    }
+
+    /// `provost-renew.timer`, which only an identity needs.
+    fn timer(&self, node: usize) {
+        let (kind, node) = &self.nodes[node];
+        if *kind == Kind::Identity {
+            node.provost(&["report"]).expect(0);
+        }
+    }
+
+    fn join(&self, node: &Node) -> Out {
+        boot_with(node, &join_token(&self.cluster, node.name(), &[]))
+    }
+
+    fn with_config(&self, args: &[&str]) -> Out {
+        let [file, config] = ["site.backup", "provostd.toml"].map(|name| self.cluster.path(name));
+        let more = [file.to_str().unwrap(), "--config", config.to_str().unwrap()];
+        self.cluster.ctl(&[args, &more].concat())
+    }
+
+    /// Disks are lost; then what docs/backup.md says is done.
+    fn lose(&mut self, folders: &[&str]) {
+        let address = self.cluster.kill_daemon();
+        for folder in folders {
+            fs::remove_dir_all(self.cluster.path(folder)).unwrap();
+        }
+        self.with_config(&["restore", "--from"]).expect(0);
+        self.cluster.start_at(&address);
+        self.publish();
+    }
+}
+
+fn node(cluster: &Cluster, kind: Kind, name: &str) -> Node {
+    let node = cluster.node(name);
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    node.configure(&format!("{settings}[fetch]\ndeadline = \"20s\"\n"));
+    if kind == Kind::Identity {
+        without_token(&node);
+    }
+    node
+}
