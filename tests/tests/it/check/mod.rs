@@ -1,5 +1,6 @@
 //! `provost check`: the effective configuration, where each value comes from, and whether it works.
 
+mod hardened;
 mod node;
 mod servers;
 

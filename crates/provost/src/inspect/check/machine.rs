@@ -1,7 +1,6 @@
 use provost_steplog::wording;
 use std::path::Path;
 
-use provost_exec::Untraceable;
 use provost_fs::Storage;
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::io::Errno;
@@ -52,13 +51,6 @@ pub(super) fn look(
     });
     findings.extend(takes_records.then(|| logs(&paths.log, report_logs)).flatten());
     findings.push(kernel());
-    findings.extend(provost_exec::can_trace().err().map(|why| {
-        let hint = match why {
-            Untraceable::OldKernel => "run a newer kernel; all else works on this one",
-            _ => "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)",
-        };
-        Finding::note("trace", format!("the commands of scripts aren't logged: {why}"), hint)
-    }));
     findings
 }
 
@@ -169,7 +161,7 @@ fn storage(path: &Path) -> Option<Storage> {
 }
 
 /// `path`, or the nearest folder above it that is there; and whether `path` itself is missing.
-fn nearest(path: &Path) -> (&Path, bool) {
+pub(super) fn nearest(path: &Path) -> (&Path, bool) {
     let there = path.ancestors().find(|p| p.symlink_metadata().is_ok());
     let there = there.unwrap_or(Path::new("/"));
     (there, there != path)

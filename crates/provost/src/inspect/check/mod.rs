@@ -1,5 +1,6 @@
 //! `provost check`: the effective configuration, where each value comes from, and whether it works.
 
+mod hardened;
 mod machine;
 mod server;
 
@@ -68,11 +69,13 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
     let (takes_records, logs) = (input.takes_records(), settings.report_logs);
     let machine = async {
-        let look = tokio::task::spawn_blocking(move || {
+        let look = move || {
             let mut findings = machine::look(&paths, &node, guard, takes_records, logs);
+            findings.extend(hardened::look(&paths.state));
             findings.extend(check_installation(&paths));
             findings
-        });
+        };
+        let look = tokio::task::spawn_blocking(look);
         tokio::time::timeout(server::LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(
             || {
                 let message = format!(
