@@ -65,7 +65,7 @@ mv /usr/bin/systemctl /usr/bin/systemctl.real
 cat >/usr/bin/systemctl <<'X'
 #!/bin/sh
 case $1 in
---quiet) SYSTEMD_OFFLINE=1 exec systemctl.real "$@" ;;
+--quiet | enable) SYSTEMD_OFFLINE=1 exec systemctl.real "$@" ;;
 is-active) [ -e /run/active ] ;;
 daemon-reload) ;;
 *) echo "$1" >>/run/asked; >/run/active ;;
