@@ -84,13 +84,17 @@ impl Site {
     pub(super) fn note_what_expires(&mut self, day: u32) {
         let expiring = self.cluster.ctl_json(&["expiry"]);
         let now = jiff::Timestamp::now();
+        let mut told = BTreeSet::new();
         for one in expiring.as_array().unwrap().iter().filter(|one| one["soon"] == true) {
             assert_ne!(one["what"], "publication", "day {day}: nobody refreshes it: {one}");
             let expires: jiff::Timestamp = one["expires"].as_str().unwrap().parse().unwrap();
-            if one["what"] == "identity" && expires > now {
-                self.told.insert(one["name"].as_str().unwrap().to_owned());
+            let name = one["name"].as_str().unwrap();
+            if one["what"] == "identity" && (expires > now || self.told.contains(name)) {
+                told.insert(name.to_owned());
             }
         }
+        // One that was renewed since has no reason to fail.
+        self.told = told;
     }
 
     /// Each node's last run succeeded, by what `provostd` knows of it.
@@ -120,7 +124,7 @@ impl Site {
         }
         let first = *kind == Kind::Identity && !node.path("state/id.crt").exists();
         let out = if first { self.join(node) } else { node.provost(&["boot"]) };
-        if out.code != Some(0) && self.told.remove(node.name()) {
+        if out.code == Some(3) && self.told.remove(node.name()) {
             self.joins += 1;
             self.join(node).expect(0);
         } else {
