@@ -212,7 +212,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__install)
-            opts="-v -h --xcat --remove --config --verbose --help"
+            opts="-v -h --xcat --remove --as-xcat --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -134,6 +134,7 @@ complete -c provost -n "__fish_provost_using_subcommand stamp" -s h -l help -d '
 complete -c provost -n "__fish_provost_using_subcommand install" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand install" -l xcat -d 'xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too'
 complete -c provost -n "__fish_provost_using_subcommand install" -l remove -d 'Put back what was there before'
+complete -c provost -n "__fish_provost_using_subcommand install" -l as-xcat -d 'Also configure this node to do what xCAT does where provost does otherwise, such as going on after a failure: provost.d/as-xcat.toml, which says what each line gives up'
 complete -c provost -n "__fish_provost_using_subcommand install" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand install" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -l config -d 'The configuration file' -r -F

@@ -998,13 +998,25 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__import__subcmd__xcat)
-            opts="-h --to --admin --ca --token-file --help"
+            opts="-h --from-xcat --mypostscripts --to --compare --site --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --mypostscripts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compare)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --site)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1924,7 +1936,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__snippet)
-            opts="-f -h --file --server --join --for --token --admin --ca --token-file --help kickstart autoyast preseed subiquity"
+            opts="-f -h --file --server --join --for --token --raw --admin --ca --token-file --help kickstart autoyast preseed subiquity agama sh cloud-init ignition"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1944,6 +1956,10 @@ _provostctl() {
                     ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --raw)
+                    COMPREPLY=($(compgen -W "jinja cheetah mako genshi" -- "${cur}"))
                     return 0
                     ;;
                 --admin)

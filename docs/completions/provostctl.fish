@@ -224,13 +224,17 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "xcat" -d 'From the output of an xCAT management node; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "xcat" -d 'From an xCAT management node; lists what can\'t be carried over'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "ansible" -d 'From an inventory of Ansible, in INI or YAML; lists what can\'t be carried over'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "warewulf" -d 'From Warewulf\'s nodes.conf, of version 4; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l mypostscripts -d 'Read what xCAT hands each node, usually in /tftpboot/mypostscripts, in place of its tables' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'The file to write; without this, standard output' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l compare -d 'Print what each node would run otherwise by SITE than by the file that xCAT hands it today, in this folder' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l site -d 'The site.toml that is compared' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l from-xcat -d 'Run these commands here, on the xCAT management node, and read the package lists of its images'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from ansible" -l to -d 'The file to write; without this, standard output' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from ansible" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
@@ -466,6 +470,10 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -s h -l help
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order. Without it, provostd\'s own guess' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l for -d 'For how long the join token counts that isn\'t used, such as 2h' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l raw -d 'Print it such that it comes out of this template engine as it is' -r -f -a "jinja\t'Jinja2 with other delimiters than its own: BlueBanquise, Ansible, cloud-init'
+cheetah\t'Cobbler\'s'
+mako\t'Python\'s'
+genshi\t'Bcfg2\'s'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
