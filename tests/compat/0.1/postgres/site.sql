@@ -131,6 +131,7 @@ CREATE TABLE provost.log (
     run text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL COLLATE pg_catalog."C",
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    success boolean DEFAULT false NOT NULL,
     bytes bytea NOT NULL
 );
 
@@ -273,7 +274,7 @@ CREATE TABLE provost.watch (
 --
 
 COPY provost.admin (name, role, token, created, until) FROM stdin;
-lee	read	\\x1fcb511e9abe563396e6a4eb208cd98b45c136367f3e39416457a3281275165e	1795838535000	1796838535000
+lee	read	\\xffb0060dd069d2101081728ae0a44a8c26da5dfe8d9067d1ba1b5c1ad3725aca	1795854776000	1796854776000
 \.
 
 
@@ -282,22 +283,22 @@ lee	read	\\x1fcb511e9abe563396e6a4eb208cd98b45c136367f3e39416457a3281275165e	179
 --
 
 COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
-1	1795838534112	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
-2	1795838534127	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
-3	1795838534149	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
-4	1795838535067	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
-5	1795838535088	root	admin.sock	token	{"nodes":"cn008"}	done
-6	1795838535127	root	admin.sock	release	{"nodes":"cn002"}	done
-7	1795838535155	root	admin.sock	remove	{"nodes":"cn004"}	done
-8	1795838535189	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
-9	1795838535214	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
-10	1795838535235	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
-11	1795838535256	root	admin.sock	admin remove	{"name":"kim"}	done
-12	1795838535390	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
-13	1795838535566	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
-14	1795838535682	root	admin.sock	approve	{"node":"cn006"}	done
-15	1795838535742	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
-16	1795838535784	root	admin.sock	enroll close	{}	done
+1	1795854776092	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
+2	1795854776103	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
+3	1795854776113	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
+4	1795854776647	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
+5	1795854776658	root	admin.sock	token	{"nodes":"cn008"}	done
+6	1795854776669	root	admin.sock	release	{"nodes":"cn002"}	done
+7	1795854776679	root	admin.sock	remove	{"nodes":"cn004"}	done
+8	1795854776691	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
+9	1795854776701	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
+10	1795854776711	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
+11	1795854776720	root	admin.sock	admin remove	{"name":"kim"}	done
+12	1795854776776	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+13	1795854776865	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
+14	1795854776917	root	admin.sock	approve	{"node":"cn006"}	done
+15	1795854776942	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
+16	1795854776961	root	admin.sock	enroll close	{}	done
 \.
 
 
@@ -306,8 +307,8 @@ COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
 --
 
 COPY provost.enrolment_join (node, sha256, until, origin, spent) FROM stdin;
-cn009	\\x9d4b47954f123119ae2f584d33a2bf6d434c5aadc06a6cee85e36b847e178198	1795840335000	\N	1795838535451
-cn005	\\xa4858c161a2f339262040c29ee75743c28cb31633779c3478dd7a8a28afc85c4	1795842135000	\N	1795838535599
+cn009	\\xda804f15f2c04076bfdc454a3d1212da8672a2441d2c39512a158c1897539a66	1795856576000	\N	1795854776805
+cn005	\\xee5c2b460a9eb617e7a4368ac23a1d3c5c25ece866455820ebd9c33f13ae3f8e	1795858376000	\N	1795854776881
 \.
 
 
@@ -332,9 +333,9 @@ COPY provost.enrolment_window (node, until) FROM stdin;
 --
 
 COPY provost.identity (key, node, since, until, revoked) FROM stdin;
-\\x8892a410d70ae1b2513d73f5faa6becd6f1d52a99fdc0765545e9a0e603c148a	cn009	1795838535451	1798430535000	\N
-\\x6ce5c7871d9f594ddab44d5ef7c11804d5a514c4c474decf20b7e7eb1ceb5c78	cn005	1795838535599	1798430535000	\N
-\\x4838f3f79afc3d2f19118e1dbb75c1c6fec28eb511c3e480157aa1829ea44ebb	cn006	1795838535000	1798430535000	\N
+\\x1f73dad95280befd55155e5da444e6f574a31f1fc280cdb41f83007990bb3eac	cn009	1795854776805	1798446776000	\N
+\\x43cae0780421c1001d50ab9bf601c99c227d615d205af50fd35f4f541e481a8b	cn005	1795854776881	1798446776000	\N
+\\x09cfa78a0bc408741d86f3a3d4be2698eca166696e6181ef783e96ed99d61f4a	cn006	1795854776000	1798446776000	\N
 \.
 
 
@@ -342,8 +343,8 @@ COPY provost.identity (key, node, since, until, revoked) FROM stdin;
 -- Data for Name: log; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
-COPY provost.log (node, run, name, at, bytes) FROM stdin;
-cn002	01a22051-632b-7004-8fe4-e284ae5872d4	03-fails	2026-11-28 04:02:14.546082+00	\\x323032362d31312d32385430343a30323a31342e3531385a207374646f757420462073657474696e672075700a323032362d31312d32385430343a30323a31342e3532305a20657865632046203135353534203135353533207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385430343a30323a31342e3532315a207374646572722046206e6f206469736b0a323032362d31312d32385430343a30323a31342e3532325a20657869742046203135353534203720316d730a
+COPY provost.log (node, run, name, at, success, bytes) FROM stdin;
+cn002	01a22149-37f7-72b0-b315-1f07e1512be0	03-fails	2026-11-28 08:32:56.358877+00	f	\\x323032362d31312d32385430383a33323a35362e3334305a207374646f757420462073657474696e672075700a323032362d31312d32385430383a33323a35362e3334315a20657865632046203136363533203136363532207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385430383a33323a35362e3334315a207374646572722046206e6f206469736b0a323032362d31312d32385430383a33323a35362e3334315a20657869742046203136363533203720306d730a
 \.
 
 
@@ -352,13 +353,13 @@ cn002	01a22051-632b-7004-8fe4-e284ae5872d4	03-fails	2026-11-28 04:02:14.546082+0
 --
 
 COPY provost.node (name, state, due) FROM stdin;
-cn001	{"name":"cn001","status":"booted","since":"2026-11-28T04:02:14Z","updatestatus":"synced","lastSeen":"2026-11-28T04:02:14Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22051-62cc-727f-ba34-f7a29ff0b471","seq":10,"attempt":1,"ended":"success","heard":"2026-11-28T04:02:14Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22051-6279-74a9-abed-31439930764b","seq":6,"ended":"success","heard":"2026-11-28T04:02:14Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["49F4E4909487F01F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498844,"inHour":5448,"all":5448,"recordsInHour":26,"runsInHour":3}}	\N
-cn003	{"name":"cn003","status":"booted","since":"2026-11-28T04:02:14Z","lastSeen":"2026-11-28T04:02:14Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22051-63ac-7399-8cc4-720f3cbac1ef","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T04:02:14Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["49F4E4909487F01F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498844,"inHour":1227,"all":1227,"recordsInHour":6,"runsInHour":1}}	\N
-cn002	{"name":"cn002","status":"failed","since":"2026-11-28T04:02:14Z","lastSeen":"2026-11-28T04:02:14Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22051-632b-7004-8fe4-e284ae5872d4","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpmIMugI/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpmIMugI/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","heard":"2026-11-28T04:02:14Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T04:02:15.13239023Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["49F4E4909487F01F"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498844,"inHour":2624,"all":2624,"recordsInHour":10,"runsInHour":1}}	\N
-cn008	{"name":"cn008","status":"defined","since":"2026-11-28T04:02:15Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn009	{"name":"cn009","status":"booted","since":"2026-11-28T04:02:15Z","lastSeen":"2026-11-28T04:02:15Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22051-6700-762f-928f-e03bd82ef4b7","seq":6,"attempt":1,"ended":"success","heard":"2026-11-28T04:02:15Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["49F4E4909487F01F"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498844,"inHour":1224,"all":1224,"recordsInHour":6,"runsInHour":1}}	\N
-cn005	{"name":"cn005","status":"defined","since":"2026-11-28T04:02:15.599372358Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn006	{"name":"cn006","status":"defined","since":"2026-11-28T04:02:15Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn001	{"name":"cn001","status":"booted","since":"2026-11-28T08:32:56Z","updatestatus":"synced","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-37c0-75f2-b312-0d0557d28540","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22149-3780-755e-9418-5acff4ccf80c","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":5445,"all":5445,"recordsInHour":26,"runsInHour":3}}	\N
+cn003	{"name":"cn003","status":"booted","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-3834-7067-be58-786357527603","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":1227,"all":1227,"recordsInHour":6,"runsInHour":1}}	\N
+cn008	{"name":"cn008","status":"defined","since":"2026-11-28T08:32:56Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn002	{"name":"cn002","status":"failed","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-37f7-72b0-b315-1f07e1512be0","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpiKpsDb/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpiKpsDb/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T08:32:56.669953009Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":2624,"all":2624,"recordsInHour":10,"runsInHour":1}}	\N
+cn009	{"name":"cn009","status":"booted","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-39d6-7360-ad74-45d08a780ff0","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498848,"inHour":1224,"all":1224,"recordsInHour":6,"runsInHour":1}}	\N
+cn005	{"name":"cn005","status":"defined","since":"2026-11-28T08:32:56.881841829Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn006	{"name":"cn006","status":"defined","since":"2026-11-28T08:32:56Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
 \.
 
 
@@ -375,18 +376,18 @@ COPY provost.notice (id, receiver, at, body) FROM stdin;
 --
 
 COPY provost.record (run, seq, last, bytes, body) FROM stdin;
-1	1	2	381	\\x28b52ffd607e000d0600b20d2a1f5049ac03c85a85e03fc0b311a4d9141746ec38ed3fb8ade45c0f523183e8c00baaaa5ab0c7815616c5e0880dad0f483f68681d01166ea823154c40562d4923592e890653ea5acee370c6b1123c7b22d04de3da595e773b5af603b88842472cd58c95aa92cbe22923d77291ab94b9ad9e9d41788ebeaa0c72f69734ccd1bb69dcd9d1fb691d031ea2243c2f9efdc576708e5e9096b1b2a40407e76e16ac7c7667691ddfa2f415020700f9b569840d6bb008889a875ef70314dae179e71e
-1	3	10	1731	\\x28b52ffd60ca05b50b00b6954123406bd4067bb9366515ed2b7560c8265a5e5740e8265a2ddff8254c521a7e29e6f8f99a3400380039007d7c373b57f5f70faa9aa9e31d8903f6dc0d12391ee21e3bbee7477b7d7c02d35db92c119895a826cbcaf57d246aaf397ade21027b861ca96a1c07f60c0e75e9680c344a4b34492aac912cac249246d792a8926b35cdefa58a3a5e3325f73d3b9374fc9ba6c6f7ec9e068a038bf7440f74648f6aaf012294b5ef85343daf51957364fc75838ee787d420ee7876d2c4b84253916058930d2b608a865d61df0fbc20352872d4110d4b4d6d182695b538528ba2c91d138c43dc6b946b8107d58e0b5bcaec091e83ee03871645fcfaa18fb9ef05c55d1d55c9cca58cee3b272070221999db0d5f9131319829d60b43e30588e8801967b2a0de52085a50e8dd99f614b327008a66e1c05c2db7c60d978c3e449b348c5210fa83a07b5c3c49a68e16b0a65801d9a54b16644c0a062d349a20c8de085aa132b05c002daaa9b0b0fe728ed47649c844e41d0214
-2	1	2	367	\\x28b52ffd607000d50500e24c28205049ac03c8aaa4653cc0b311e05b50352746542d44f70965e27a908a193a4f0f095555657c2810176629385a43c703129f62e8080b89b7c2586c95b24527d91277a46a65a5bab469184733dc52ce4f02a2e31c47896f702cd65439a7565299bca3d3f56ae9dab24c85ee76d2337a526d90f35fe234476f0e9ef3d1e3d311023c6441781e3cffc13e208e4eb012aff2d2016333a564ab7b3e82e9081fb3c42704070028b569500d6bb08821da433fe15e9cadf1bc130a
-2	3	6	895	\\x28b52ffd608202dd090076533c24406b9c03734dd9d556c436fb8e25dd5a5e5740e8265a59befdd8dfa32afc52ccf1f335012f0031003300557f1fa7aa193e0f3d0ed873bbe8f17cf44456f89e1b2ef6f3086d2dd36d7ad0b064ad6461cabe7f502e365352fc436760b48551c57194b6940462864b1cd798c461d8922c8432e6967ef34bf53ddf33e478cfbf0a7ecf8fd400b99fefe6e709d92274b10122baf6ad780e293a5841cfc5b9f15cf42c9e589a609ae6a8d3085ac2694fd83784179e9b1ecfb5e7097a15e3a96c91a52ccb5a9afd8054d06de0e0a8a7ee5b41716c48b7027257cfd5d07314e5789e88c52147d121d080eea9aa6c3551a2a4e90118005e230b32261294120cbf5b0030ace20c8870a77be07a2f349a778779d3304743fc6ae2617631df0d8595098ab02894c8801e2c334185d5677264b5eb2708419c77f30e730f
-3	1	2	381	\\x28b52ffd607e00050600b2cd291f5049ac03c85a85e03fc0b311a459692e06127117bbc07e295f0f523183e8c00baaaa6ab4c7815616c5e0680ddc07a41f3470478085af82296309b80527b992c325c150a51e699331b7d8a1e0db13816e1ad7cef2baf928b51fa4a59c42782c2f988a609770ed4a04592353a1bb9cf4ed0cc273f4a4ca206f7f49c31cbd9bc6bd1dbd1fee18f01025e179f1ed2ff2c1397a814a6db52925609b29a5b1ba6f7716eef816a5af100700f9b569840d6bb008889a875ef70314dae179e71e
-3	3	10	1693	\\x28b52ffd60a405550c0046574623206dac033361a8faab11368df8829c6ee21195652bb10bf0c18cd22f8f105d017000d338003c003d000ce383c47d7d374338f5f7f3999aa5eb19c96acffd9cc7f50e9cdc7ccf8e37fb7a05c7b6ad752b41690863c8a2adf6fd037ab3198af31201ef086e90ef795cd99e1f464e8dab62efc012d7584db3b497348853bc06d2242d41206c0b8409acd61e5bdfcb49ba9ead25e1f7cc44f2fa19458def036a4635a064a45846ccf70c3f1eb1a1af026e4a6f36c0c482edfb4046713e6962ae0c9ffd9eebd9219f03af6728238633d862248a5bd6e20a1c63715fd8136d31a750f604d1a01b01e24110cf8ee8ebdaf781c43d5d15cb5aab316546283e5725b662543f47396474662495260c77e07c12ec0087f4ae0bd572920225201014430cd47adf7498cc9314c5c5d058015c7751e05ccea57c88b734687d005f44a1bfe503ac148d1700841da2304cd75e42127d28b4340c0e086959a8b228c1751aa02e40155a344d9a11ad520851f49a60146e05ad7019182e8016c85448587f2a4742bb243422f20e170a
-4	1	2	381	\\x28b52ffd607e00050600b2cd291f4049b50d796ac6f379e651fa3e66c9d9ee1d70b136d2261748979ca38010880b999969ecdf40330d63f0a406ee43d26e31703f8085b3a22d4389450b5690290782042f0bf3508aad21ac1d6bf95e11e8e7411a6a5c373fa9fdc15294b5c2f16aea70b9a5e1ca64882861a02a5295557eef20444fd74c27f9de298ff3f47e1ee4fbf48eb85f804b9884c8bdefdde303f4f482a5567357123445a5d0d0d4efa186fbb986e92b040700f9b569840d6bb008889a875ef70314dae179e71e
-4	3	10	2243	\\x28b52ffd60ca07bd120066e56c26106fac0306d9d822eccbfb35c610b8d99baa409cbeb7526e3c5a544302a0b8440100401107025d0062006500cd2e6e27cfe25a739689c6f1581882d63490697f9fb53a7bd3da8c7f5f88ceb337a5137fdf282daae5b3336f8c95ffde52e5adce0ecd5defcb30a2ce1ec5dec9df97029bcffee098d7b4e79ac3d32c0cb33c9ad6fc9d9a60f34eb28f11d3365ff0597b6749b55ccf1882d65ac33ccc3b4b5a4e523a735dc166800cc7f1ce924965c3aa4267126f86d2d959927072f6a54c18c5b36f9c54e211a6459cc7411ac425b808c41de29d2f966242893a63de5782669d3873bc5738a8711e8285ee09ef6f59d90ae39983d0b2b267100a96d0a27346507551a6ec5e665e49a3b10d9b1b0d5e88ce8602a54a14266aea810635756351b59797fbfb4ec950d1aadab36f552509278f7b380e074d384d349e39128f62c32a728352c1b3c7e378de0fe4027343054e01199007c4fbac0d4de759639ac7b74ed993c665594de9c4dca8176bb92a72b20a16854aab995ad08a5a6f213ad746bd265d5da9ae7471cb254970ed4e19412b491899124ecbf9fb44ab08b49204e3d9059cd5b2b2aba00930588b467105565c56c40f3a20502231644aebb3f3fb211650013908dede00842f408ece3083314a90846a6692926b9f336d007a3b2ab0d564612f343e14e61ac3f55cccc1f66863e164d3fad693c837422697a38da1a6bae0f75d48cd28f0ae502bc5eebf8047e370c15c8d5b630f978c3e449b348cb2081dbaa07b5c3c49264f2d68bd510133a62b1f72761a062d349a21c8fe12b4236580b800f4a8064244f0677224b74b422822ef30a1
-5	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311a43550352746542ff806b252be1ea46206d181010baaaa5ab4c7815616c5e0680ddc07d70f1ab823c0c20d82ad62155c829334920349c570a51e699331c460c7826f4f04ba69907696d7cd47a9fd00bee418710aea1ab99c63791cca48c7aac844e82e277d3b83f01c5da932eeed2f6998a377d3206f47ef873b063ca7243c2fbefd453e38472f58a9adb6a5046c33a52c56f7edcec21ddfa2f415020700f9b569840d6bb008889a875ef70314dae179e71e
-5	3	6	846	\\x28b52ffd6051022d0900a6123a24406b9c037394f5575d589e7a91417e0ff9eb0241ba6b65f9f6637f072afc52ccf1f335012e002e003200fb1855cdd4f30fe4803db7733c9e77bcc88def39c1c57efea0ad65ba4d0d1a96ac952c4cd9f70fc9c566098a7f088c49da7b4de2380a933ca72cc94228636ee9f7b0a29e5754e1fb9e9f093e1fa789f13d3f8881e27ebe9bdfabfa01ad8013141d553dcfc51ba6a8174f2c4d304d73d469032de1b423ec1bc20ad0458fe7da73f4c08af154f60b0d5ecf319ed2d011665998c39abd0044d05de0e0a4a7ee5b21716c483f29eeead9b0855065ab59fb56444882a2678b948b0d1051651f130060d3499a2412c8110c8f5b00b5adb8aa0947b7f221db4d03a1191a4d37644f2668c162207101345866820aebcfe4c86a97848288bcc38402
-6	1	2	381	\\x28b52ffd607e000d0600b20d2a205049ac03c85a85e03fc0b311a4d9141746ec9888916604b2773d48c50ca203030baaaa6af0e3402b8b6270b486d607a41f34b48e000b5f0553c612708b96e44a0e9744832af5489b8cb9c50e05cf4f04ba695c3bcbeb6e47897fb09c826f59e2087d09d91e09d758a9ba8c4c85eeb6a4e73308cfd10f550639ff250d73f46e1a773e7a3fad63c0439484e7c5f35f6c07e7e80545e255564ac036534a6375cf7796d6f12d4a5f210700f9b569840d6bb008889a875ef70314dae179e71e
-6	3	6	843	\\x28b52ffd604e0215090076523923306b9d038396b7e9ab9ef7ac7add3e75e70eca70a60549d71fabbb2d3e1612060a292a2e002d0031008f51d54c3def400ed873bf86e3f94613f9f99e135eece70f126b996e5303c790b5908429fbde21bdd82c41f10e01c8e3d8823c2c51105525415642197b4bbf8715f5fca20a9befd999e0f3719a98efb9811828eee7bbb969aafe0613141f55394fc663bf8871c55285e2daa24b1b688aa51d61df0f56802f723cd79e230756cc13b15f5098f630730e83500e0f9a24ae31b7178008ba0b1a9e2471ec473f75df0b8abb7ab284aab2e5d6be171192a0e8d922f562033cb4b6ef050c13005e234b8a2412c0110c8d5b00d6a65430eea52359902da560d01e8da61bb22713b4603190b8001a2c334185f5677264b54b424144de614201
+1	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e0db141746ec38b505bf11c9b91ea46206d181010baaaabadae3402b8b6270c406d787a36162701d01165e104c2d4e09130ec902315e2697a8546339197b053354f27644a09be6b5b3c06e77b4ed07cad4dbc49aa8dd5ccf78f90e55244c454a432db35b7d3b83f01c7d5599e3ed106998a377d3bcb7a3f7e33a06c0434978607c3b8ceee01cbd60118d53634ac0387773b1f2db9dc575848bd257080700f9b569840d6bb008889a875ef70314dae179e71e
+1	3	10	1731	\\x28b52ffd60ca05cd0b0066954124208b3a0767dbdb6a3ba6b5166382dd99062e300177b8078ff7fd64fc5a880100c2001c0f350037003900d777338457df7d5257b3bc5e8a1ce0cefd1c8feb1d7032e3eedc78b3af3f6818d714f7acc1d312c692a66dbbfba37ab3b99ae61b024c49f18aae8abbc23e4bc494b68c85b1a489a02889e0e224ac384a022dacb5c7f6eef192d7b3dd08efce9215af9f9615dd9de1b420b903d5445d9729df6c8008c3dc5b11ad693e7949d7c5673fea7a6ec4e780d7338cd6e250d3100c91689603738006127b04f78670427cd4e3cadc0311a62cdb859e659dc6b4145f5559f0ea2cee80f349d8020df9ae4d531e77c444d05dc0f0aa8a6743fabaeead90dcd7b531bbdbd833a7282070221999db0d5f9131319829d60b43e305d4f3a81967b2a0de52085a50e8dd99f614b327008a66f2a9b9dad8125e8bc9f421daa7619487d01f04dde3e2493275b4a0354505c8982ef9903169085a507915b8098ec2ada0152f03cb05d0a29a0a0beb2fe7486d97844c44de214001
+2	1	2	367	\\x28b52ffd607000cd0500e20c281f6049ab03f611441bf8f6ab05769f4f7f7029e04b698d8849d73e0bd660039f89dddd35fa5260264a52f0c306370f6fc268705316125f8a25838bc8ca21ba907668e162d26d8895b163b196e2fb48c06498e307f50ddeb2f85e8af139a50ca5a650a9a5cb56a12d216687f67d8e7697f73e4498e5e7cb41f3fef96cdc9400f025080d94ef43e90e889f1318aab968b6038c15213578f97d84e2a6844a329f10070028b569500d6bb08821da433fe15e9cadf1bc130a
+2	3	6	893	\\x28b52ffd608002e50900b6133d23206baa0ec78623aa3b2bdf986131a7b6b00b2c8c7d0643cee343c997df1208002c00f3300032003600b1eaefeb5435d3af3f9303f6dc30727c3d8a95a1efb9016b7ffd6051d621f63183e790d690c531f7bd43c2da2ca57a8788fd42640f8a3181a00815e4b5a441585118843d06813449730e36f65d6f8ccdf83d3fd4fcfaace8f71c2506cafdf56e8e01529abe924a616d800766dfcea4a40a69f57c31ce8d09a3c878b33845532c9624a1249a81053bc2be1fac30e1e4f86a7b9e9e59257c050f4c5b987b6faf9008ba0b1aa0fc62fb7624d77e743b94bbfa4afa99504a2a7e298c538e2a25d0a0f08b31e6da6bfb76aa1417005d230b2226128c120cbe5b002cace2088870a6cbc07a5b349a776779d33047431cab09c376435665821e2c8a24329006cb4c5061f5991c59edfa094210e7ddbcc3dc03
+3	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e09a88aa4eb9a9889156b452be1ea46206d181010baaaa5af0e3402b8b6270b406d707a46162701d0116ce56238a55c92ef7923de348e51222d5489bad1dac194472fe13e8a639da5960b73b4afc032556dbc7d6d2a7b9491db9c962a90853691069d7253d9f41788e9e5419e47cf81ae6e8dd34c7f9e8fdb88e011051121e18cf87d11d9ca317148b57715382b6995216ab7bbeb3b88e7051fa0a010700f9b569840d6bb008889a875ef70314dae179e71e
+3	3	10	1692	\\x28b52ffd60a3056d0c0096974724206d9d03333196c21bac29214eb01f01c8400299e87cacb07cfb5dde142121418024400439003e0040007b86f181e2bebe9b21acfafb0955cdd4f58ee4b5e77ecf74fd0327337ccf8f37fbfa046659976cc3101a87b486308eb9efa7e8cde628ce4b04ec0afb8ee006f9a0e9daf60c39b25ab8267b07a62c8d7314cbc21c86b8962c208e6151200c2a1264a134e75e63dfcb8ababe3126e1f7ec48f2fa29490b0fcaac9615b5665c024b4a8ba5e47ceff034c586be2ecaa4de6c808966df0d29c5f9a8cab93a3efb41d7f343be075ecf504a8e2f18c7680c024619580616050401130a6b4c4b9a3d231a741f40bc28e2d9117d65fb6e50dcd5b52d1863ae356ddf8d19a3085d9bd8cb59fd9ef590f199925caa70fc81f351b0031ed47b24201014430ce478df7498ca9314c4c5d058015863a9e0dc8b4b59106f29d0f8407c477180978cb14280b04314c6746d2524a30f859e86c109a12c0a551625b05e03d40354698ba241339a258510815e0f88828da01420e3c205b7e2980f09e04fe5486897844644dee14201
+4	1	2	381	\\x28b52ffd607e000d0600b20d2a205049ac03c85a85e03fc0b311a4d9141746ec38b525ec13c9b91ea46206d181010baaaa6ab0c7815616c5e0880dad0f483f68681d0116ae8a45189c20172d49951c2e538344eab19c6b39b50e029e3d11e8a671ed2cafbb1d2dfb813ec75bec530a378b4d2ed5b14a0555ca8358e6b67a7606e1393aab32c8d95fd23047efa6716747efa7750c788892f0bc78f617dbc1397a8151304e6c29c1e2dc4d8395cfee2cade35b94be420700f9b569840d6bb008889a875ef70314dae179e71e
+4	3	10	2243	\\x28b52ffd60ca07bd120026256c2500915607ce2c5b91d288e4c88f2846791879f5856fabde190114c0ed6b569c28545509604c5d00630063008d793407856114176122958883991034e760637f9f53fdba636cc6bfaf43e7d79b52cadf374a8cbafc75e68d71e2bf3734f1d6af3b73d5fb327ca4af3fb1b7f2f7b5c0e6af4b401ecf399e8445481cd31a0371ccfd5d8a60f346b2af1130fa62effc106d73067fd5e5e9ebc118734dd23292d0174157d80cb0e1da3b3f4c2a1bd6c9f9aa783384bece908495afaf65c2277e7de3a4159f401c42434880101c3c0e260b09ec13ef9cb1161342d2577b5fc89913e5cbf17ec196e2daa36d8455027f7fcbcb4e307e45125a5ef66b62c1d251744e0a69529629bb9799f7a169b66173d3f03a74361405961aa414f5402345dd2869ea6545f0f79dd2a1d25af7eb5b2748c28a04d2260e87336114d1f815a9f8131bd6c88da5c22f88e3217947900dcc10971b1237f13e2788a6f38b35c7bed3943d696418d59452e63ead564b75911555a02c1452cd14835649bd75e854fbb49a54f524f54415b7541004d5ee948fb390840c53c24845fe1ed1cae02c04c1f87581886a795955e0020c94a24f5c011519f5703b20502231642cebb3f3fb211650013908dede00842fa03fcf1c83312e90b46a66b792ab88b3b900233bca86d564612f283e94e51a23f55cccc1f66863e164d3fad693c83742402e4719434d71c1ef5d48ad28ec5da14e8add7f018fc6e182b97a6e771f2e197d88d66918e5103a1441f5b878924c3e2d1467c24d6f8b8eee9033d2103451792570331885df8276b00c7017801ed04048047f344772bb248422f20e130a
+5	1	2	381	\\x28b52ffd607e000d0600b20d2a1f5049ac03c85a85e03fc0b311e09b88aa4eb9a98891ed5f295f0f523183e8c00baaaacaf871a0954531385ac3ebc3d13031bc8e000b6fcb116c55b2eb21d990c248f51222b5489bce19cd1544723e22d04d63b4b3c0ee7794f80730b2b6ab2dc55c4bb7a0918d694b4239950591765fd2f31984e7e84a9539ce8748c31cbd9bc6381fbd9fd731001e4ac203e3f930be8373f402b678153b25709b29255bddf39de575848bd257080700f9b569840d6bb008889a875eae0650b5c8f34e28
+5	3	6	846	\\x28b52ffd60510225090056523924208b5807675c8e28aba1ef89b14be0332455c006ce311865b4f2cb4ff1088100c002300f2e002d0032009fcfd42c5dff901cb0e78e90c8f5906632c2f79c10675f6ff0dcb2b6501540a6aca53ca6d8f71128ce66c8997f080a74ec5098a7186569b0298865311697fa5e4ed2f54d29d97ccf8f485e3fa3c8f13d370e83c47d7d3737cdd4df9133a3343dae8d37444f378e784cb1148bb7245c0221b0503fd8b78415647c22d7b5e7e72127c7b5ed17b81fc31ce3da834c13c5de730dee15ce4037814384ae6adf0c88674bfa2a714f57a79c528a2d381dc879aecb94e26c80c95afb66c8140060d3499a2412c8110c8f5b00b5adb8aa094cb71d23db4d6dd00c959709dc7443e16482162c06121740836526a8b0fe4c8e2c4d885089c83b4c28
+6	1	2	381	\\x28b52ffd607e000d0600b20d2a1f5049ac03c85a85e03fc0b311646d795c03467493ed3ed17ad78354cc203a300bbbbbbbdee740230962f0930cdc87a3a334704f8085b3a2a99508990a86caa0339460a9741d4ada9ac19a53f2ef50a097c5682689ddfc83de0f56ca6d8cdbc242a962907517c1744147a853282546fb7705a1f9b9db558ebf47b8283fef6531fe7ede0df70c880792d0c4f9f738f9c0fcbc60152f11af2d414b8a90aeb4e9ef4cc23d6382f415020700f9b569840d6bb008889a875ef70314dae179e71e
+6	3	6	843	\\x28b52ffd604e021d090046923924308b380743cbffaaa5dd7737180a3b18343b2a3b561320693f6bbf9b6d2981c12012a5022e002c00310033aa9aa9af47c9017b6ee8787cddf14c6e7ccf0870f6d70ddeb22ed9460b1ac75a63cfa9fbfe21c1d92c41f30d014c844c5fc2b0179d84394a730e36fd5e56d4d71d55f97ccf71925f9fd3c4f89e1f6881e2fe7a373f4fd5df0790aae2d7e2b361b4b8f31ca221124f392c074720a13fd8378413248c1e5f6dcf519415e32bd92b68a3a10d031b8d8bc29411e6254ab3474003dd040c50927836a4bf74df0a8abbfa5a54d5b5a6ed5b3121098abe9449c1d90011e7f6ad9013340313005ed3498a2412c0110c8d5b0039575161dc40479d205b4ac1a03d1a4d37644f2668c162207101345866820aebcfe4c86a97848288bcc38402
 \.
 
 
@@ -395,12 +396,12 @@ COPY provost.record (run, seq, last, bytes, body) FROM stdin;
 --
 
 COPY provost.run (id, node, run, began, pruned) FROM stdin;
-1	cn001	01a22051-6219-75e6-b450-97a593bf0c1f	1795838534000	f
-2	cn001	01a22051-6279-74a9-abed-31439930764b	1795838534000	f
-3	cn001	01a22051-62cc-727f-ba34-f7a29ff0b471	1795838534000	f
-4	cn002	01a22051-632b-7004-8fe4-e284ae5872d4	1795838534000	f
-5	cn003	01a22051-63ac-7399-8cc4-720f3cbac1ef	1795838534000	f
-6	cn009	01a22051-6700-762f-928f-e03bd82ef4b7	1795838535000	f
+1	cn001	01a22149-373e-74cb-b9b6-114f0231b480	1795854776000	f
+2	cn001	01a22149-3780-755e-9418-5acff4ccf80c	1795854776000	f
+3	cn001	01a22149-37c0-75f2-b312-0d0557d28540	1795854776000	f
+4	cn002	01a22149-37f7-72b0-b315-1f07e1512be0	1795854776000	f
+5	cn003	01a22149-3834-7067-be58-786357527603	1795854776000	f
+6	cn009	01a22149-39d6-7360-ad74-45d08a780ff0	1795854776000	f
 \.
 
 
@@ -409,17 +410,17 @@ COPY provost.run (id, node, run, began, pruned) FROM stdin;
 --
 
 COPY provost.step (node, script, ms, cause, since, run) FROM stdin;
-cn001	once	1	\N	1	1
-cn001	change	11	\N	1	2
-cn001	fetch	16	\N	1	3
-cn001	last	3	\N	1	3
-cn002	change	4	\N	1	4
-cn002	fails	6	exit	1	4
-cn002	fetch	37	\N	1	4
+cn001	once	2	\N	1	1
+cn001	change	4	\N	1	2
+cn001	fetch	8	\N	1	3
+cn001	last	1	\N	1	3
+cn002	change	3	\N	1	4
+cn002	fails	3	exit	1	4
+cn002	fetch	12	\N	1	4
 cn002	once	1	\N	1	4
-cn003	fetch	30	\N	1	5
-cn003	slow	128	\N	1	5
-cn009	fetch	44	\N	1	6
+cn003	fetch	11	\N	1	5
+cn003	slow	105	\N	1	5
+cn009	fetch	22	\N	1	6
 cn009	last	2	\N	1	6
 \.
 
@@ -437,10 +438,10 @@ COPY provost.storm (began) FROM stdin;
 --
 
 COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
-\\xba1682629f778fed1f85f66c51132f161e0ee40c222ed6793a3326fed5c46e4c	cn001	\N	\N
-\\x3ce589fb300df34db050b6ad3606c244046516e0b971d3c8988a3345f9a33f8e	cn002	\N	\N
-\\x744396fdec7450aeb99edc8cebd15c31c611501885685d334ee089c6e6bcb211	cn003	\N	\N
-\\x5da424c277062d3a7267546ad4568e81e8fbea1fff121d80e558fe49784b5838	cn008	\N	\N
+\\x230d3c5cfbc3821c8795ba7deb83f6e082adf9378a65324ed769f3176254bdbf	cn001	\N	\N
+\\xd9cb8144ea68809bba0ab8091f6dfe43977ea34e398bbd3023bb4e2992a112e5	cn002	\N	\N
+\\x0e60709abd05eda300704e342d661e9c4328d688f8b9dfa56d4edf91f8bccf05	cn003	\N	\N
+\\x1bb83bd2101de62227ac1d9a247d87d0478296dbe06b21758c6cfbe965805290	cn008	\N	\N
 \.
 
 
@@ -449,7 +450,7 @@ COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
 --
 
 COPY provost.version (number) FROM stdin;
-11
+12
 \.
 
 
@@ -458,7 +459,7 @@ COPY provost.version (number) FROM stdin;
 --
 
 COPY provost.watch (at) FROM stdin;
-2026-11-28 04:02:14.204579+00
+2026-11-28 08:32:56.15373+00
 \.
 
 
