@@ -41,7 +41,7 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
         Some(((address, zone), port)) => {
             Ok(SocketAddrV6::new(address, port, 0, index(zone)?).into())
         }
-        None => text.parse().map_err(|e| format!("{e}: {text:?}")),
+        None => text.parse().map_err(|e: std::net::AddrParseError| e.to_string()),
     }
 }
 

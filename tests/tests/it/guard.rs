@@ -87,9 +87,6 @@ fn boots_before_the_plan_is_published_are_no_attempts() {
     assert_eq!(cluster.status("cn002")["status"], "booted");
     // Nobody is there: the same.
     use_server(&cluster, &node, "127.0.0.1:1");
-    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
-    let own = config.replace("[fetch]\n", "[fetch]\nlast_good = false\n");
-    std::fs::write(node.path("provost.toml"), own).unwrap();
     for _ in 1..=4 {
         node.provost(&["boot"]).expect(3);
     }

@@ -5,8 +5,8 @@ use std::process::Command;
 use provost_tests::{Cluster, Out, enter_own_network};
 
 /// An interface with a capital letter, as those of POWER have, and an address that is there at once.
-const MAKE: &str = "ip link add enP1 type dummy && ip link set enP1 up && \
-                    ip -6 address add fe80::41/64 dev enP1 nodad";
+const MAKE: &str = "ip link add enP1 type veth peer name other && ip link set other up && \
+                    ip link set enP1 up && ip -6 address add fe80::41/64 dev enP1 nodad";
 
 #[test]
 fn a_link_local_address_serves_nodes_and_admins() {

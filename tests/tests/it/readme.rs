@@ -38,7 +38,7 @@ fn the_commands_take_a_node_from_a_key_to_booted() {
         }
     }
     assert_eq!(cluster.status("cn001")["status"], "booted");
-    assert!(cluster.path("root/etc/motd.d/50-node").is_file());
+    assert!(cluster.path("node/etc/motd.d/50-node").is_file());
 }
 
 /// Runs a line where the page's files are.
@@ -55,7 +55,7 @@ fn in_folder(cluster: &Cluster, line: &str) {
 fn site() -> Cluster {
     let cluster = Cluster::new();
     let site = block("## How it works", "toml");
-    let root = cluster.path("root").display().to_string();
+    let root = cluster.path("node").display().to_string();
     fs::create_dir(&root).unwrap();
     let own = site.replacen("env = { ", &format!("env = {{ PROVOST_ROOT = {root:?}, "), 1);
     assert_ne!(own, site, "the scripts would work on this machine");

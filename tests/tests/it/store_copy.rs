@@ -99,7 +99,7 @@ fn a_copy_that_is_killed_leaves_nothing_that_is_served_and_is_made_again() {
     for (to, cut_off) in [sqlite(&data), other.clone()].iter().zip(&mut cut_off) {
         for _ in 0..KILLS {
             let mut child = copy(&url, to).spawn().unwrap();
-            processes::until(Duration::from_millis(rng.u64(10..300)), || false);
+            processes::until(Duration::from_millis(rng.u64(10..100)), || false);
             child.kill().unwrap();
             if child.wait().unwrap().success() {
                 break;

@@ -211,6 +211,7 @@ fn what_a_script_prints_is_text() {
     let mut cluster = Cluster::new();
     let hostile = "#!/bin/bash\n\
         head -c 1000000 /dev/zero | tr '\\0' x\necho\n\
+        LC_ALL=C.UTF-8\n\
         printf '\\033[2J\\033[31mred \\u202egnp.exe\\n'\n\
         echo '<script>window.isHacked = 1</script><img src=x onerror=\"window.isHacked = 1\">'\n\
         exit 3\n";

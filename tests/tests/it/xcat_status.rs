@@ -249,14 +249,14 @@ fn what_no_disk_takes_is_told_all_the_same() {
 }
 
 #[test]
-fn a_kernel_that_is_too_old_does_not_have_the_node_install_itself_again() {
+fn an_old_kernel_installs_the_node() {
     skip_if(missing::program("strace", "strace"));
     let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let old = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pidfd_open:error=ENOSYS"];
     let out = ground.node.command_by(&old, &["kickstart"]).output().unwrap();
-    Out::from(out).expect(2).says(&["Linux 5.3", "reported to the management node"]);
-    assert_eq!(monitor.said(), ["next", FAILED]);
+    Out::from(out).expect(0);
+    assert_eq!(monitor.said().last().unwrap(), "next");
 }
 
 #[test]

@@ -68,15 +68,18 @@ impl Dispatcher<'_> {
             }
             Err(failure) => Err(failure),
         };
-        let is_no_attempt = result.as_ref().is_err_and(|failure| !failure.is_attempt());
-        if result.as_ref().is_err_and(|failure| failure.is_unfetched) && self.is_kickstart() {
+        // A node of xCAT's that can't fetch installs itself again and again.
+        let came_too_early =
+            !self.is_xcat() && result.as_ref().is_err_and(|failure| failure.is_unfetched);
+        let went_on = result.as_ref().is_err_and(RunFailure::went_on);
+        if came_too_early && self.is_kickstart() {
             self.leave_to_boots();
         }
         let exit = self.end(result).await;
         if self.run.service != Service::Run {
             match exit {
                 ExitCode::Done => self.guard.forget(&self.run),
-                _ if is_no_attempt => self.guard.discount(&self.run),
+                _ if came_too_early || went_on => self.guard.discount(&self.run),
                 _ => {}
             }
         }

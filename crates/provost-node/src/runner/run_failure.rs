@@ -16,7 +16,8 @@ pub(crate) struct RunFailure {
     not_run: Vec<String>,
     /// The steps that failed, where the run went on to its end.
     pub(crate) stages_failed: Vec<String>,
-    /// Whether what to run couldn't be fetched.
+    /// Whether what to run couldn't be fetched. The guard would hold a node that nothing is wrong with, which only
+    /// came too early: before its plan was published, or its management node was up.
     pub(crate) is_unfetched: bool,
 }
 
@@ -65,12 +66,6 @@ impl RunFailure {
     /// Whether all steps have run all the same.
     pub(crate) fn went_on(&self) -> bool {
         !self.stages_failed.is_empty()
-    }
-
-    /// Whether the guard counts the run. One that only came too early, before its plan was published or its
-    /// management node was up, would hold a node that nothing is wrong with.
-    pub(crate) fn is_attempt(&self) -> bool {
-        !(self.went_on() || self.is_unfetched)
     }
 
     /// Fills in the `service end`.
