@@ -121,7 +121,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
 /// What an entry costs, and what a stage costs a script that records by the node's binary as nodes
 /// get it.
 fn record() -> Result<()> {
-    dist::node(None)?;
+    dist::node(&dist::Target::host()?, None)?;
     let status = cargo::command("cargo")
         .args(["bench", "-p", "provost-record"])
         .env("PROVOST_PROGRAMS", cargo::root().join("dist"))
@@ -135,7 +135,7 @@ fn record() -> Result<()> {
 
 /// How long boots or steps take, of the node's binary as nodes get it.
 fn of_programs(name: &str) -> Result<()> {
-    dist::node(None)?;
+    dist::node(&dist::Target::host()?, None)?;
     let mut programs = servers()?;
     programs.insert("provost".to_owned(), cargo::root().join("dist/provost"));
     of_tests(name, programs, &[])

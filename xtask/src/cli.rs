@@ -47,6 +47,10 @@ enum Command {
         /// to try an upgrade
         #[arg(long, value_name = "V")]
         version: Option<String>,
+        /// What they are for, such as aarch64-unknown-linux-gnu: they go to dist/ARCH/. Exit status 2
+        /// where the toolchain can't build for it
+        #[arg(long, value_name = "T", conflicts_with = "programs")]
+        target: Option<String>,
     },
     /// Write docs/man, docs/completions and dist/schema from command lines, reference pages and types
     Manual,
@@ -66,8 +70,9 @@ impl Cli {
             Command::Test { long: Some(groups), .. } => test::long(&groups),
             Command::Test { .. } => test::full(),
             Command::Cycles => test::cycles::check(),
-            Command::Dist { programs, to, version } => {
-                dist::run(programs.as_deref(), to.as_deref(), version.as_deref())
+            Command::Dist { programs, to, version, target } => {
+                let (to, version) = (to.as_deref(), version.as_deref());
+                dist::run(programs.as_deref(), to, version, target.as_deref())
             }
             Command::Manual => manual::write(),
             Command::Bench { name } => bench::run(name),

@@ -15,5 +15,6 @@ use clap::Parser;
 fn main() -> ExitCode {
     let Err(error) = cli::Cli::parse().run() else { return ExitCode::SUCCESS };
     eprintln!("error: {error:#}");
-    ExitCode::FAILURE
+    // As of a wrong command line.
+    if error.is::<dist::NoTarget>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

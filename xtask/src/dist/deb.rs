@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::package::{Package, RELOAD, architecture, compress};
+use super::package::{Package, RELOAD, compress};
 use crate::cargo;
 
 /// Who answers for the packages.
@@ -35,7 +35,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
     fs::write(overrides.join(name), overrides_of(name))?;
     package.settle()?;
     control(package, &version, &root.join("DEBIAN"))?;
-    let (architecture, _) = architecture();
+    let architecture = package.place.target.deb();
     let file = package.place.to.join(format!("{name}_{version}_{architecture}.deb"));
     let level = if package.place.is_release { "-z6" } else { "-z0" };
     let status = cargo::command("dpkg-deb")
@@ -56,7 +56,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
 }
 
 fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
-    let (architecture, _) = architecture();
+    let architecture = package.place.target.deb();
     let size = size(&package.root())?.div_ceil(1024);
     fs::create_dir_all(folder)?;
     let about = package.about_wrapped(" ");

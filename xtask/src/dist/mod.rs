@@ -5,6 +5,7 @@ mod package;
 mod programs;
 mod rpm;
 mod stage;
+mod target;
 
 use std::fs;
 use std::path::{Path, absolute};
@@ -14,27 +15,36 @@ use anyhow::{Context, Result, ensure};
 use crate::cargo;
 use package::{Package, Place};
 pub(crate) use programs::node;
+pub(crate) use target::{NoTarget, Target};
 
 /// Makes a Debian package, an RPM package and a tar ball each for the node and for the management
 /// node: of static programs that it builds, or of those in the folder `given`. They go to the folder
-/// `to`, `dist/` by default. With a `version`, they have that in place of the workspace's.
-pub(crate) fn run(given: Option<&Path>, to: Option<&Path>, version: Option<&str>) -> Result<()> {
+/// `to`, `dist/` by default. With a `version`, they have that in place of the workspace's; with a `target`,
+/// they are for that one, in `dist/ARCH/` by default.
+pub(crate) fn run(
+    given: Option<&Path>,
+    to: Option<&Path>,
+    version: Option<&str>,
+    target: Option<&str>,
+) -> Result<()> {
+    let target = target.map_or_else(Target::host, Target::named)?;
     if let Some(version) = version {
         // What both formats of packages take, and programs compare.
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         let is_version = version.split('.').count() == 3 && version.split('.').all(is_number);
         ensure!(is_version, "{version:?} isn't a version of three numbers, such as 0.1.90");
     }
-    let dist = cargo::root().join("dist");
+    let dist = target.folder();
     if given.is_none() {
-        node(version)?;
-        programs::management_node(version)?;
+        node(&target, version)?;
+        programs::management_node(&target, version)?;
     }
     let place = Place {
         programs: absolute(given.unwrap_or(&dist))?,
         is_release: given.is_none(),
         to: absolute(to.unwrap_or(&dist))?,
         version: version.unwrap_or(env!("CARGO_PKG_VERSION")).to_owned(),
+        target,
     };
     fs::create_dir_all(&place.to).with_context(|| format!("making {}", place.to.display()))?;
     for package in Package::all(&place)? {

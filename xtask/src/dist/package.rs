@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 
+use super::target::Target;
 use crate::cargo;
 
 /// Where packages come from and go to.
@@ -19,6 +20,8 @@ pub(super) struct Place {
     /// The folder of the packages.
     pub(super) to: PathBuf,
     pub(super) version: String,
+    /// What the programs were built for.
+    pub(super) target: Target,
 }
 
 /// One package.
@@ -223,15 +226,6 @@ pub(super) fn compress(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<(
         }
     }
     Ok(())
-}
-
-/// This machine's architecture, by Debian's name and by RPM's.
-pub(super) fn architecture() -> (&'static str, &'static str) {
-    match std::env::consts::ARCH {
-        "x86_64" => ("amd64", "x86_64"),
-        "aarch64" => ("arm64", "aarch64"),
-        other => (other, other),
-    }
 }
 
 fn commit_time() -> Result<u64> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::deb::MAINTAINER;
-use super::package::{Package, RELOAD, architecture, list};
+use super::package::{Package, RELOAD, list};
 use crate::cargo;
 
 /// Builds the package of what is put together.
@@ -15,10 +15,12 @@ pub(super) fn build(package: &Package) -> Result<()> {
     let work = tempfile::tempdir()?;
     let spec = work.path().join(format!("{}.spec", package.name));
     fs::write(&spec, text(package)?)?;
+    let architecture = package.place.target.rpm();
     let define = |name: &str, value: &Path| format!("{name} {}", value.display());
     let status = cargo::command("rpmbuild")
         .env("SOURCE_DATE_EPOCH", package.time.to_string())
-        .args(["-bb", "--quiet", "--define", &define("_topdir", work.path())])
+        .args(["-bb", "--quiet", "--target", architecture])
+        .args(["--define", &define("_topdir", work.path())])
         .args(["--define", "use_source_date_epoch_as_buildtime 1"])
         .args(["--define", "clamp_mtime_to_source_date_epoch 1"])
         .args(["--define", "_buildhost provost"])
@@ -30,7 +32,6 @@ pub(super) fn build(package: &Package) -> Result<()> {
     if !status.success() {
         bail!("rpmbuild: {status}");
     }
-    let (_, architecture) = architecture();
     let name = format!("{}-{}-1.{architecture}.rpm", package.name, package.place.version);
     let file = package.place.to.join(&name);
     fs::copy(work.path().join("done").join(architecture).join(&name), &file)

@@ -64,7 +64,7 @@ pub(crate) fn full() -> Result<()> {
     })?;
     build(&mut steps)?;
     // Before the tests: machines boot it, and one of them looks at how much memory it needs.
-    steps.run("the node's program", || dist::node(None))?;
+    steps.run("the node's program", || dist::node(&dist::Target::host()?, None))?;
     steps.run("manual", manual::check)?;
     let mut tests = Vec::new();
     steps.run("tests", || {
