@@ -53,7 +53,7 @@ impl FakeClock {
         panic!("{}", again.env(FILE, &clock.0).exec());
     }
 
-    /// Moves the clock to so many days after today.
+    /// Moves the clock to `day` days after today.
     pub fn set_day(&self, day: u32) {
         let new = self.0.with_extension("new");
         std::fs::write(&new, format!("+{day}d\n")).unwrap();

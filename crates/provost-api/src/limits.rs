@@ -12,7 +12,7 @@ pub const LOG: usize = (1024 + 64) * 1024;
 pub const LOG_NAME: usize = 240;
 /// A node's public ssh host keys, or their certificates: an RSA key of 16384 bits takes 3 KiB.
 pub const SSH_HOST_KEYS: usize = 16 * 1024;
-/// The certificates of so many bytes of the shortest keys.
+/// As many certificates as the shortest keys in [`SSH_HOST_KEYS`] bytes need.
 pub const SSH_HOST_CERTIFICATES: usize = 256 * 1024;
 /// A beat: 64 KiB of a log, of which JSON may make six times as much, and the rest.
 pub const BEAT: usize = 400 * 1024;

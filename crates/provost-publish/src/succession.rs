@@ -110,7 +110,7 @@ impl Succession {
         self
     }
 
-    /// The same, where `revoke` counts no more.
+    /// The same, with `revoke` revoked.
     pub(crate) fn without(mut self, revoke: Option<&PublicKey>) -> Self {
         self.revoked.extend(revoke.map(|key| key.line().to_owned()));
         self
@@ -151,7 +151,7 @@ impl Succession {
         Ok(self)
     }
 
-    /// Refuses a key that counts no more.
+    /// Refuses a revoked or replaced key.
     pub fn check(&self, key: &PublicKey) -> Result<(), PublishError> {
         let next = self.last_key().filter(|_| self.has_replaced(key)).cloned();
         match next {

@@ -37,7 +37,7 @@ enum State {
     Signs,
     /// Another one has taken its place.
     Replaced,
-    /// It counts no more.
+    /// It was revoked.
     Revoked,
     /// Nodes trust it, and nothing else is known of it.
     Other,

@@ -64,7 +64,7 @@ fn load(offset: u32) -> sock_filter {
     instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, 0, 0)
 }
 
-/// Leaves out so many instructions if the number is this one, and so many others if not.
+/// Skips `yes` instructions if the number is this one, else `no`.
 fn equal(number: u32, yes: u8, no: u8) -> sock_filter {
     instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number, yes, no)
 }

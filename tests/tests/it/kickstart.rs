@@ -6,7 +6,7 @@ use std::process::Command;
 use provost_tests::{Chroot, Cluster, Out, missing, skip};
 
 /// A cluster whose postscript is `text`, and a root to install.
-fn site(text: &str) -> (Cluster, Chroot) {
+pub(crate) fn site(text: &str) -> (Cluster, Chroot) {
     let root = Chroot::new();
     let mut cluster = Cluster::new();
     cluster.script("setup", text).script("greet", "#!/bin/sh\necho ran >/root/greeted\n");

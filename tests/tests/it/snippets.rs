@@ -4,21 +4,13 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use provost_tests::{Chroot, Cluster, Out, missing, skip_part};
+use provost_tests::{Cluster, Out, missing, skip_part};
 use serde_json::Value;
+
+use crate::kickstart::site;
 
 const ALL: [&str; 8] =
     ["kickstart", "autoyast", "preseed", "subiquity", "agama", "sh", "cloud-init", "ignition"];
-
-fn site(text: &str) -> (Cluster, Chroot) {
-    let root = Chroot::new();
-    let mut cluster = Cluster::new();
-    cluster.script("setup", text).script("greet", "#!/bin/sh\necho ran >/root/greeted\n");
-    cluster.site("[nodes.cn001]\npostscripts = [\"setup\"]\npostbootscripts = [\"greet\"]\n");
-    cluster.publish().expect(0);
-    cluster.start();
-    (cluster, root)
-}
 
 fn snippet(cluster: &Cluster, installer: &str, more: &[&str]) -> String {
     cluster.ctl(&[&["snippet", installer, "cn001"], more].concat()).expect(0).stdout

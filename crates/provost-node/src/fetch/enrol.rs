@@ -36,7 +36,7 @@ pub(super) async fn enrol(source: &Server<'_>, settings: &Settings) -> Result<()
     ask(source, settings, false).await
 }
 
-/// Presents the join token of a node that has an identity. It is spent by that: whoever reads it on this
+/// Presents the join token of a node that has an identity. It is spent by that: another user who reads it on this
 /// node, such as in `/proc/cmdline`, can't use it.
 pub(super) async fn spend_join(source: &Server<'_>, settings: &Settings) {
     let has_join = settings.join.is_some() && source.client.transport().tls().is_some();

@@ -55,7 +55,7 @@ pub(super) async fn put(
     Ok(Ok(removed))
 }
 
-/// What a node's logs take, with `log` of so many `bytes`.
+/// What a node's logs take, with `log` of `bytes` bytes.
 async fn usage(
     client: &Transaction<'_>,
     node: &str,

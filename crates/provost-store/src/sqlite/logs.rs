@@ -184,7 +184,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.ancestors().skip(2).take(2).try_for_each(provost_fs::sync_folder)
 }
 
-/// Which files have to go, with their sizes, so that a node may store a log of so many `bytes` at `path`, in place of
+/// Which files have to go, with their sizes, so that a node may store a log of `bytes` bytes at `path`, in place of
 /// `other`: by the files that it has.
 fn make_room(
     path: &Path,

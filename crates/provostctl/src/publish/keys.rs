@@ -33,7 +33,7 @@ pub(crate) fn known(
     Ok(known.or_further(of_daemon).or_further(beside))
 }
 
-/// Refuses a key that counts no more by what is published in `www`.
+/// Refuses a key that is revoked or replaced by what is published in `www`.
 pub(crate) fn check(www: &Path, key: &SecretKey) -> Result<(), Failure> {
     let checked = Succession::published(www).check(key.public());
     checked.map_err(|e| Failure::of(&e, e.hint()))

@@ -31,9 +31,9 @@ const SUCCESS_LOGS: usize = 4;
 /// How long one waits for its turn, so that the nodes of a rack upload theirs at once, and no node waits for its answer
 /// until it gives up.
 const SUCCESS_LOG_WAIT: Duration = Duration::from_secs(2);
-/// The time between the turns of two nodes whose logs weren't taken: so many a second can be stored.
+/// The time between the turns of two nodes whose logs weren't taken: that is the rate at which they can be stored.
 const SUCCESS_LOG_TURN: Duration = Duration::from_millis(20);
-/// The latest that one may come again.
+/// The latest that one is to retry.
 const LATEST_SUCCESS_LOG: Duration = Duration::from_secs(600);
 
 /// The places of reports that are being stored.
@@ -67,7 +67,7 @@ impl IngestLimiter {
         })
     }
 
-    /// A place for the log of a successful step until it is stored; when to come again where none is free in time, or
+    /// A place for the log of a successful step until it is stored; when to retry where none is free in time, or
     /// while more than five hundred nodes report: these come first.
     pub(crate) async fn take_for_success_log(&self) -> Result<SemaphorePermit<'_>, Refusal> {
         let ahead = self.next_reports.lock().unwrap_or_else(PoisonError::into_inner).ahead();

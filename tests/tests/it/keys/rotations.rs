@@ -27,7 +27,7 @@ pub(crate) fn rotate(cluster: &Cluster, old: &str, next: &str) -> Out {
     ])
 }
 
-/// A node that is told to trust these keys, by the folders that they are in.
+/// A node that trusts these keys, by the folders that they are in.
 pub(super) fn node(cluster: &Cluster, name: &str, keys: &[&str]) -> Node {
     let node = cluster.node(name);
     configure(cluster, &node, keys, &cluster.daemon().nodes());

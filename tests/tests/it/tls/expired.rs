@@ -95,7 +95,7 @@ fn an_authority_that_was_ended_is_given_no_token() {
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("token_file")).collect();
     replay(&proxy, &old);
     gives_nothing_away(&node, &proxy);
-    // A join token is for who signs identities, nobody else.
+    // Only the signer of identities may get a join token.
     fs::write(config, lines.join("\n")).unwrap();
     gives_nothing_away(&node, &proxy);
     assert_eq!(thief.ctl_json(&["pending"]), serde_json::json!([]));
