@@ -115,7 +115,9 @@ fn a_sites_package_is_newer_than_the_lists_of_the_image() {
 fn lists_that_are_older_than_their_repository_are_updated() {
     let root = Root::new(Kind::Chroot);
     root.sh(SERVED, &[]).expect(0);
-    root.sh("/usr/local/bin/make 0.5.16 system", &[]).expect(0);
+    // Within one second apt would be told that nothing is modified.
+    let newer = "/usr/local/bin/make 0.5.16 system && touch -d '1 minute' /srv/system/Packages";
+    root.sh(newer, &[]).expect(0);
     let out = root.script("ospkgs", &[("OSPKGS", "munge")]).expect(0);
     assert!(out.stdout.contains("404"), "{out:?}");
     assert_eq!(root.sh("dpkg-query -W -f='${Version}' munge", &[]).stdout, "0.5.16");
