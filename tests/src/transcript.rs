@@ -32,6 +32,9 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d+ s (ahead|behind)\b", "[N] s ahead"),
         // What takes longest comes first.
         (r"(?m)(^ +\[DURATION\] +\d+ % .*\n)+", "  [DURATION] [N] %  [STAGE]\n"),
+        // The machine.
+        (r#""facts":\{[^}]*\}"#, r#""facts":{[FACTS]}"#),
+        (r"(?m)^( +machine +).*", "$1[FACTS]"),
         // Amounts.
         (r"\b\d+ tr(y|ies)\b", "[N] tries"),
         (r"\b\d+ (Mi|Gi)B free\b", "[N] MiB free"),

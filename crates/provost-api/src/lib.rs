@@ -4,6 +4,7 @@
 pub mod admins;
 pub mod disclosed;
 mod error;
+mod facts;
 pub mod headers;
 pub mod limits;
 mod node;
@@ -20,6 +21,7 @@ pub const VERSION: &str = match option_env!("PROVOST_VERSION") {
 
 pub use admins::{Admin, Followed};
 pub use error::ErrorBody;
+pub use facts::Facts;
 pub use node::{Detail, Node, ReportedGenerations, RunningFor};
 pub use nodes::{Beat, Growth, InnerStage, LogKind};
 pub use route::Route;

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use crate::{Cause, InnerStage, Service, Status, UpdateStatus};
+use crate::{Cause, Facts, InnerStage, Service, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
 
 /// What a node has reported of what is published: the newest generations, 0 where there is none, and the keys. It
@@ -67,6 +67,9 @@ pub struct Node {
     /// The version of its program, as of its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// What distinguishes it from other nodes, as of its last run.
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    pub facts: Facts,
     /// The address that claimed the status without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<IpAddr>,

@@ -19,7 +19,7 @@ pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
 pub use own_stages::open_stage;
-pub use provost_api::{Cause, Outcome, Phase, Service};
+pub use provost_api::{Cause, Facts, Outcome, Phase, Service};
 pub use record::{Invalid, Record, now};
 pub use runs::{FETCH, Run, Stage, runs};
 pub use service_file::{Unreadable, service_records};

@@ -2,7 +2,7 @@ use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::inner::titled;
-use crate::{Cause, Inner, Outcome, Phase};
+use crate::{Cause, Facts, Inner, Outcome, Phase};
 
 /// One event of a run. The same bytes stand in the node's journal, on the wire and in the store.
 ///
@@ -58,6 +58,9 @@ pub struct Record {
     /// On `service start`: the kernel's id of this boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
+    /// On `service start`: what distinguishes this node from another.
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    pub facts: Facts,
     /// On `stage start`: the longest time until the node's next report, in milliseconds. It covers
     /// the stage's time-out and all that follows it, so a node that is silent for longer is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,6 +161,7 @@ impl Record {
             seq: 0,
             attempt: None,
             boot_id: None,
+            facts: Facts::default(),
             limit_ms: None,
             bundle: None,
             plan: None,

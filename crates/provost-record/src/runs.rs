@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use crate::inner::titled;
 use crate::record::is_zero;
-use crate::{Cause, Inner, Outcome, Phase, Record};
+use crate::{Cause, Facts, Inner, Outcome, Phase, Record};
 
 /// The stage that is no script.
 pub const FETCH: &str = "fetch";
@@ -54,6 +54,9 @@ pub struct Run {
     /// The machine's boot in which it began.
     #[serde(skip)]
     pub boot_id: Option<String>,
+    /// What the node told of itself when it began.
+    #[serde(skip)]
+    pub facts: Facts,
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -180,6 +183,7 @@ impl Run {
                 self.started = self.started.or(Some(record.timestamp));
                 self.attempt = record.attempt;
                 self.boot_id.clone_from(&record.boot_id);
+                self.facts.clone_from(&record.facts);
             }
             Phase::StageStart => self.begin(record),
             Phase::StageEnd => {

@@ -57,7 +57,8 @@ pub use enrolment::{
 };
 pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, ServiceChangeKind};
 pub use failures::{
-    FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
+    Factor, FailureGroup, GroupsOfNode, Share, factors_of, failed_at, failure_groups,
+    failure_groups_by, failure_id, has_failed,
 };
 pub use node_states::NodeStates;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
@@ -65,7 +66,7 @@ pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use provost_api::admins::{AuditEntry, Pruned};
 pub use provost_api::{
-    Admin, Detail, LogKind, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status,
+    Admin, Detail, Facts, LogKind, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status,
     UpdateStatus,
 };
 pub use quota::{Quota, Quotas, RecordQuota};

@@ -17,7 +17,7 @@ use crate::on_nodes::OnNodes;
 use crate::{
     backup, channel, enrolment, expiry, gather, import, journal, key, log, nodes, output, pending,
     plan, prune, publish, release, remove, rerun, show, snippet, store, token, wait_for, watch,
-    workstation,
+    why, workstation,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -95,6 +95,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Show what nodes that failed have in common and the others don't, and what has changed on a node
+    Why(why::Why),
     /// Show a script's log, from the newest run that has uploaded one, as those do that failed and those of diskless
     /// nodes, else by ssh: each command, what it printed and how it ended
     Log {
@@ -280,6 +282,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Show { node, runs, format } => {
                 show::show(&client, &node, runs.into(), format).await
             }
+            Command::Why(why) => why.run(&client).await,
             Command::Log { node, script, view } if view.follow => {
                 log::follow(&client, view.ssh_config.as_deref(), &node, &script, view.view()).await
             }

@@ -51,6 +51,7 @@ mod text;
 mod token;
 mod wait_for;
 mod watch;
+mod why;
 mod workstation;
 
 pub use cli::{command, main};

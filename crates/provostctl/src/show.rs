@@ -115,6 +115,7 @@ impl View<'_> {
         if !facts.is_empty() {
             self.line(&format!("  last ran {}", escape_cell(&facts.join(", "))));
         }
+        self.fact("machine", node.facts.line().as_deref());
         self.identity();
         self.fact("refused", node.over_quota.as_deref());
         self.fact("waiting", node.waiting.as_deref());

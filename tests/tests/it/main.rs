@@ -104,6 +104,7 @@ mod waiting;
 mod web_actions;
 mod web_page;
 mod webhooks;
+mod why;
 mod workstation;
 mod xcat_as_xcat;
 mod xcat_failures;

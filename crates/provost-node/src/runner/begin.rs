@@ -1,5 +1,6 @@
 //! How a run begins: alone, counted, and with its first record.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::dispatcher::Dispatcher;
+use super::facts;
 use super::guard::{Guard, is_attempt};
 use super::management::{Management, ManagementKind};
 use super::observers::Observers;
@@ -204,6 +206,7 @@ fn begin(
     let mut start = journal.record(Phase::ServiceStart);
     start.attempt = attempt;
     start.boot_id = boot_id;
+    start.facts = facts::read(Path::new("/"));
     journal.put(start)?;
     journal.sync_soon();
     if service != Service::Run {

@@ -6,6 +6,7 @@ mod begin;
 mod clock;
 mod dispatcher;
 mod environment;
+mod facts;
 mod fetch_stage;
 mod guard;
 mod management;

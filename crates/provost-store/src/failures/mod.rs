@@ -1,5 +1,7 @@
 //! Failures of many nodes, grouped by their cause.
 
+mod factors;
+mod fisher;
 mod normal;
 
 use std::collections::BTreeMap;
@@ -7,6 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use provost_record::Cause;
 
+pub use self::factors::{Factor, GroupsOfNode, Share, factors_of};
 use crate::{Detail, Node, Status, UpdateStatus};
 
 /// Nodes that failed for one cause: in the same stage, by the same [`Cause`], with the same message

@@ -2,7 +2,7 @@ mod brief;
 mod progress;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Phase, Record, Service};
+use provost_record::{Cause, Facts, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::brief::BriefState;
@@ -58,6 +58,8 @@ pub struct NodeState {
     /// The version of its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    facts: Facts,
     /// Whether its last report came by plain HTTP.
     plain_http: bool,
     /// What its records use.
@@ -114,6 +116,9 @@ impl NodeState {
         self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
         if !record.keys.is_empty() {
             self.seen.keys.clone_from(&record.keys);
+        }
+        if !record.facts.is_empty() {
+            self.facts.clone_from(&record.facts);
         }
         if let Service::Other(_) = service {
             // What a newer program means by it isn't known.
@@ -317,6 +322,7 @@ impl NodeState {
             bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
             plan: Some(self.seen.plan).filter(|seen| *seen > 0),
             program: self.program.clone(),
+            facts: self.facts.clone(),
             plain_http: self.plain_http,
             ..Node::default()
         };

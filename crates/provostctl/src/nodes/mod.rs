@@ -92,8 +92,12 @@ impl Nodes {
         }
         let is_for_people = !self.nodes.are_named() && std::io::stdout().is_terminal();
         let text = match self.group || is_for_people && !self.long {
-            true if self.format == Format::Json => Overview::new(&all).json(),
-            true => Overview::new(&all).text(now, output::width(), Paint::of_stdout()),
+            true if self.format == Format::Json => Overview::explained(&all, client).await.json(),
+            true => Overview::explained(&all, client).await.text(
+                now,
+                output::width(),
+                Paint::of_stdout(),
+            ),
             false => {
                 self.sort.sort(&mut all);
                 rows::table(&all, now, output::width(), Paint::of_stdout())

@@ -6,10 +6,13 @@ use provost_plan::nodes::fold;
 use provost_record::Cause;
 use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::{Paint, wording};
-use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed, words};
-use serde_json::json;
+use provost_store::{
+    Factor, FailureGroup, Node, Status, factors_of, failure_groups, has_failed, words,
+};
+use serde_json::{Value, json};
 
-use crate::text;
+use crate::client::Client;
+use crate::{text, why};
 
 /// How many lines of a group's message are shown.
 const MOST_LINES: usize = 3;
@@ -20,6 +23,8 @@ const NARROWEST: usize = 20;
 pub(crate) struct Overview<'a> {
     nodes: &'a [Node],
     failures: Vec<FailureGroup>,
+    /// What distinguishes the nodes of each from the others.
+    factors: Vec<Vec<Factor>>,
     /// The nodes that haven't failed.
     others: BTreeMap<Status, Vec<String>>,
 }
@@ -30,7 +35,17 @@ impl<'a> Overview<'a> {
         for node in nodes.iter().filter(|node| !has_failed(node)) {
             others.entry(node.status).or_default().push(node.name.clone());
         }
-        Self { nodes, failures: failure_groups(nodes), others }
+        let failures = failure_groups(nodes);
+        let factors = failures.iter().map(|_| Vec::new()).collect();
+        Self { nodes, failures, factors, others }
+    }
+
+    /// The same with what distinguishes the nodes that failed. The site's groups are asked for where some have.
+    pub(crate) async fn explained(nodes: &'a [Node], client: &Client) -> Self {
+        let mut overview = Self::new(nodes);
+        let groups = why::groups_of_nodes(client, &overview.failures).await;
+        overview.factors = factors_of(&overview.failures, nodes, &groups);
+        overview
     }
 
     /// `3 nodes: 2 booted, 1 failed`.
@@ -42,7 +57,7 @@ impl<'a> Overview<'a> {
     pub(crate) fn text(&self, now: Timestamp, width: Option<u16>, paint: Paint) -> String {
         let width = width.map_or(usize::MAX, usize::from);
         let mut text = format!("{}\n", paint.strong(&cut(&words::summary(self.nodes), width)));
-        for group in &self.failures {
+        for (group, factors) in self.failures.iter().zip(&self.factors) {
             text.push('\n');
             let title = format!("{} {}", group.nodes.len(), group.title());
             let id = format!("@cause:{}", group.id);
@@ -58,6 +73,9 @@ impl<'a> Overview<'a> {
             };
             fact("nodes", &cut_list(&fold(&group.nodes), width.saturating_sub(11)));
             fact("when", &group.when(now));
+            if let Some(why) = why::likeliest(factors) {
+                fact("why", &why);
+            }
             if let Some(hint) = &group.detail.hint {
                 fact("hint", hint);
             }
@@ -131,18 +149,19 @@ impl<'a> Overview<'a> {
 
     /// The same for programs, as one JSON document.
     pub(super) fn json(&self) -> String {
-        let failure = |group: &FailureGroup| {
+        let failure = |(group, factors): (&FailureGroup, &Vec<Factor>)| {
+            let factors: Vec<Value> = factors.iter().map(why::factor_json).collect();
             json!({
                 "id": group.id, "count": group.nodes.len(), "nodes": fold(&group.nodes),
                 "first": group.first, "last": group.last, "stage": group.detail.stage,
                 "cause": group.detail.cause, "exitCode": group.detail.exit_code,
                 "signal": group.detail.signal, "errorLine": group.detail.error_line,
                 "calledFrom": group.detail.called_from, "errorMessage": group.detail.error_message, "command": group.detail.command,
-                "hint": group.detail.hint,
+                "hint": group.detail.hint, "factors": factors,
             })
         };
         let status = |(status, nodes): (&Status, &Vec<String>)| json!({ "status": status, "count": nodes.len(), "nodes": fold(nodes) });
-        let failures: Vec<_> = self.failures.iter().map(failure).collect();
+        let failures: Vec<_> = self.failures.iter().zip(&self.factors).map(failure).collect();
         let others: Vec<_> = self.others.iter().map(status).collect();
         let all = json!({ "count": self.nodes.len(), "failures": failures, "others": others });
         format!("{}\n", escape_json(&all.to_string()))

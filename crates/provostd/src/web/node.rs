@@ -148,6 +148,7 @@ fn facts(node: &Node, now: Timestamp) -> Vec<(&'static str, String)> {
         ("claimed by", node.claimed_by.map(|address| format!("{address}, without a token"))),
         ("last rerun", node.updatestatus.map(|status| status.as_str().to_owned())),
         ("last ran", Some(generations.join(", ")).filter(|text| !text.is_empty())),
+        ("machine", node.facts.line()),
         ("refused", node.over_quota.clone()),
         ("waiting", node.waiting.clone()),
         ("warning", node.plain_http.then(|| plain.to_owned())),

@@ -9,9 +9,19 @@ use serde_json::Value;
 
 use page::Page;
 
-/// What takes more than this test does: a management node of xCAT's, nodes that send its status words or
+/// What takes more than this test does: three nodes that fail for what others don't have, a management node of xCAT's, nodes that send its status words or
 /// too much, a script that runs for longer than 30 s or records its messages itself, nodes with ssh.
 const RARE: &[&str] = &[
+    "a-difference name",
+    "a-difference now",
+    "a-difference then",
+    "a-factor failed",
+    "a-factor name",
+    "a-factor ofFailed",
+    "a-factor ofOthers",
+    "a-factor others",
+    "a-factor probability",
+    "a-factor value",
     "a-message-to-xcat at",
     "a-message-to-xcat error",
     "a-message-to-xcat hint",
@@ -24,6 +34,10 @@ const RARE: &[&str] = &[
     "a-node expires",
     "a-node overQuota",
     "a-node runningFor",
+    "a-node-since-its-last-success differences",
+    "a-node-since-its-last-success failure",
+    "a-node-since-its-last-success stage",
+    "a-node-since-its-last-success success",
     "a-node-with-its-runs identity",
     "a-node-with-its-runs more",
     "a-pending-node key",
@@ -45,6 +59,7 @@ const RARE: &[&str] = &[
     "running-for elapsedMs",
     "running-for inner",
     "running-for line",
+    "why-nodes-failed changed",
 ];
 
 /// Fails in a stage of its own.
@@ -119,6 +134,7 @@ fn the_documents_have_the_keys_of_the_page() {
         page.check("a-node-with-its-runs", &ctl(&["show", "cn001"]));
         page.check("a-node-with-its-runs", &ctl(&["show", "cn001", "--runs", "200"]));
         page.check("a-node-with-its-runs", &ctl(&["show", "cn002"]));
+        page.check("why-nodes-failed", &ctl(&["why"]));
     };
     other_services(&node);
     node.provost(&["boot"]).expect(1);
