@@ -341,6 +341,9 @@ pub struct Generations {
     /// The public key by which this daemon refreshes what is published, if that names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_key: Option<String>,
+    /// How nodes reach this daemon by TLS, if they can: what `publish --tls` takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<String>,
     /// The ids of the keys that each node trusts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<String, Vec<String>>,

@@ -208,7 +208,15 @@ impl Prepared<'_> {
 
     /// How nodes will reach the management node by TLS, if at all.
     pub fn tls(&self) -> Option<&Tls> {
-        self.publication.tls.unwrap_or_else(|| self.previous.manifest()?.tls.as_ref())
+        self.publication.tls.unwrap_or_else(|| match self.publication.last_tls {
+            Some((generation, tls)) if self.is_behind(generation) => tls,
+            _ => self.previous.manifest()?.tls.as_ref(),
+        })
+    }
+
+    /// Whether the published folder is lost, or older than `generation`.
+    pub fn is_behind(&self, generation: u64) -> bool {
+        self.previous.manifest().is_none() || self.previous.generation() < generation
     }
 
     /// The public key of who may say that it can be used for longer, or

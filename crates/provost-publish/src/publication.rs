@@ -68,6 +68,9 @@ pub struct Publication<'a> {
     /// How nodes reach the management node by TLS: not at all by `Some(None)`; none: as the last
     /// publication says.
     pub tls: Option<Option<&'a Tls>>,
+    /// How they reached it at the generation that was published last, as far as others than the folder know that: it
+    /// stays where the folder is lost or older.
+    pub last_tls: Option<(u64, Option<&'a Tls>)>,
     /// A key that counts no more from now on, and stays so.
     pub revoke: Option<&'a PublicKey>,
     /// Whether to sign again what has not changed.

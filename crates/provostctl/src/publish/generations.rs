@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use provost_api::admins::{GENERATIONS, Generations as Reported};
 use provost_publish::{Generations, Used};
+use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Admin};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::output;
+use crate::publish::options::NamedTls;
 
 /// How long to wait for the daemon. Without it, publishing works all the same.
 const DAEMON: Duration = Duration::from_secs(3);
@@ -21,10 +23,20 @@ const DAEMON: Duration = Duration::from_secs(3);
 const HEAD: &str = "# What was published with this key, so that generations never go back.\n\
                     # provostctl publish writes it.\n";
 
-/// The file beside the key, and what it says: how far each published folder has counted.
+/// The file beside the key, and what it says of each published folder.
 pub(super) struct Ledger {
     path: PathBuf,
-    folders: BTreeMap<String, Generations>,
+    folders: BTreeMap<String, Entry>,
+}
+
+/// What was published last to a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// How far it has counted.
+    #[serde(flatten)]
+    pub(super) generations: Generations,
+    /// How nodes reach provostd by TLS: what `--tls` takes.
+    pub(super) tls: Option<NamedTls>,
 }
 
 impl Ledger {
@@ -47,18 +59,22 @@ impl Ledger {
         Ok(Self { path, folders })
     }
 
-    /// How far `www` has counted; where it isn't known, the furthest of all folders, because nodes
+    /// What was published last to `www`; where that isn't known, the furthest of all folders, because nodes
     /// trust the key, whichever folder its files are in.
-    pub(super) fn of(&self, www: &Path) -> Generations {
-        let all = || self.folders.values().copied();
-        let known = self.folders.get(&*www.to_string_lossy()).copied();
-        known.unwrap_or_else(|| all().fold(Generations::default(), Generations::or_further))
+    pub(super) fn of(&self, www: &Path) -> Entry {
+        if let Some(known) = self.folders.get(&*www.to_string_lossy()) {
+            return known.clone();
+        }
+        let all = self.folders.values().map(|entry| entry.generations);
+        let generations = all.fold(Generations::default(), Generations::or_further);
+        let newest = self.folders.values().max_by_key(|entry| entry.generations.bundle);
+        Entry { generations, tls: newest.and_then(|entry| entry.tls.clone()) }
     }
 
-    /// Notes how far `www` has counted now. A key on a medium that can't be written is no error.
-    pub(super) fn note(mut self, www: &Path, generations: Generations) {
-        let last = self.folders.insert(www.to_string_lossy().into_owned(), generations);
-        if last == Some(generations) {
+    /// Notes what is published to `www` now. A key on a medium that can't be written is no error.
+    pub(super) fn note(mut self, www: &Path, entry: Entry) {
+        let last = self.folders.insert(www.to_string_lossy().into_owned(), entry.clone());
+        if last == Some(entry) {
             return;
         }
         let write = || -> io::Result<()> {
@@ -81,7 +97,7 @@ impl Ledger {
 pub(super) fn used(ledger: &Ledger, www: &Path, reported: Option<&Reported>, above: u64) -> Used {
     let (bundle, plans) =
         reported.map_or_else(Default::default, |known| (known.bundle, known.plans.clone()));
-    Used { published: ledger.of(www), bundle, plans, above }
+    Used { published: ledger.of(www).generations, bundle, plans, above }
 }
 
 /// What nodes have reported of what is published in `www`, as the daemon says. Where none can be asked, a

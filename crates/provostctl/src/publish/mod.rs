@@ -6,6 +6,7 @@ mod findings;
 pub(crate) mod generations;
 mod history;
 pub(crate) mod keys;
+mod last_tls;
 mod options;
 mod plan_changes;
 mod removal;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use provost_bundle::{Manifest, PublicKey, Tls, TlsLineError};
 use provost_plan::{Groups, Site, Texts};
 use provost_publish::{Action, Input, Succession};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -43,7 +45,7 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "RW…", value_parser = refresh_key)]
     pub(super) refresh_key: Option<String>,
     /// How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays
-    #[arg(long, value_name = "PORT:SHA256", value_parser = tls)]
+    #[arg(long, value_name = "PORT:SHA256")]
     pub(super) tls: Option<NamedTls>,
     /// Sign again what has not changed, so that it can be used for longer
     #[arg(long)]
@@ -84,7 +86,8 @@ pub(crate) struct Publish {
 }
 
 /// What `--tls` says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub(super) enum NamedTls {
     Off,
     On(Tls),
@@ -100,10 +103,34 @@ fn refresh_key(text: &str) -> Result<String, String> {
     }
 }
 
-fn tls(text: &str) -> Result<NamedTls, String> {
-    match text {
-        "off" => Ok(NamedTls::Off),
-        line => line.parse().map(NamedTls::On).map_err(|e: TlsLineError| e.to_string()),
+impl FromStr for NamedTls {
+    type Err = TlsLineError;
+
+    fn from_str(text: &str) -> Result<Self, TlsLineError> {
+        match text {
+            "off" => Ok(Self::Off),
+            line => line.parse().map(Self::On),
+        }
+    }
+}
+
+impl TryFrom<String> for NamedTls {
+    type Error = TlsLineError;
+
+    fn try_from(text: String) -> Result<Self, TlsLineError> {
+        text.parse()
+    }
+}
+
+impl From<NamedTls> for String {
+    fn from(named: NamedTls) -> Self {
+        named.get().map_or_else(|| "off".to_owned(), Tls::to_string)
+    }
+}
+
+impl From<Option<&Tls>> for NamedTls {
+    fn from(tls: Option<&Tls>) -> Self {
+        tls.cloned().map_or(Self::Off, Self::On)
     }
 }
 

@@ -15,7 +15,8 @@ use provost_publish::{
 };
 use provost_steplog::{Paint, wording};
 
-use super::generations::{self, Ledger};
+use super::generations::{self, Entry, Ledger};
+use super::last_tls::LastTls;
 use super::options::{NamedTls, Publish, texts};
 use super::plan_changes::{self, Groups};
 use super::{diff, findings, keys, removal, summary, who};
@@ -46,6 +47,8 @@ impl Publish {
         let succession = keys::known(self.succession.clone(), Some(key_file), reported.as_ref())?;
         let nodes = self.nodes_of_channel(&key, to, &texts.plans)?;
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
+        let used = generations::used(&ledger, &www, reported.as_ref(), self.generation_above);
+        let last_tls = LastTls::of(&ledger, &www, &used, reported.as_ref());
         let publication = Publication {
             input: self.input(&site, &texts),
             groups: &site.groups(),
@@ -59,8 +62,9 @@ impl Publish {
             daemons_key: reported.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()),
             revoke: self.revoke.as_ref(),
             tls: self.tls.as_ref().map(NamedTls::get),
+            last_tls: last_tls.get(),
             refresh: self.refresh,
-            used: generations::used(&ledger, &www, reported.as_ref(), self.generation_above),
+            used,
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),
             ends_channels: self.action == Action::Rollback,
         };
@@ -69,6 +73,9 @@ impl Publish {
         let prepared = prepare(&publication, access).map_err(print_problems)?;
         keys::check_nodes(&publication, &prepared, reported.as_ref())?;
         generations::note_if_older(&www, prepared.generations(), &publication.used);
+        if self.tls.is_none() {
+            last_tls.check(&prepared, &www)?;
+        }
         let changes = prepared.changes().map_err(print_problems)?;
         self.lint(&prepared, &changes, is_preview)?;
         let groups = plan_changes::groups(&changes.plans);
@@ -235,6 +242,7 @@ impl Publish {
             }
         })?;
         let has_group = prepared.has_group();
+        let tls = Some(NamedTls::from(prepared.tls()));
         let ahead = prepared.nodes_ahead();
         let summary = summary::summary(changes, groups);
         let (by, host) = (who::user(), who::host());
@@ -251,7 +259,7 @@ impl Publish {
         let published = prepared.publish(Some(origin), &progress).map_err(print_problems);
         drop(line);
         let published = published?;
-        ledger.note(www, published.generations);
+        ledger.note(www, Entry { generations: published.generations, tls });
         let files = wording::count(published.files, "file");
         let plans = wording::count(published.plans, "plan");
         let (generation, to) = (published.generation, to.display());

@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use super::health::DataFolder;
 use crate::fleet::expiry::Expiry;
 use crate::listener::refusal::Refusal;
+use crate::listener::tls::NodesTls;
 use crate::published::PublishedFolder;
 
 /// No site has published so often: a greater number is a node's mistake, or malice.
@@ -25,6 +26,7 @@ pub(crate) async fn generations(
     State(www): State<PublishedFolder>,
     State(DataFolder(data)): State<DataFolder>,
     State(expiry): State<Arc<Expiry>>,
+    State(NodesTls(tls)): State<NodesTls>,
 ) -> Result<Json<Generations>, Refusal> {
     let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
     let seen = store.seen().await?;
@@ -38,6 +40,7 @@ pub(crate) async fn generations(
         bundle: bundle.unwrap_or_default(),
         plans,
         refresh_key: expiry.refresh_key().map(str::to_owned),
+        tls: tls.map(|tls| tls.to_string()),
         keys: keys.filter(|(_, keys)| !keys.is_empty()).collect(),
         succession: spawn_blocking(move || succession(&folder, &data)).await?,
     }))

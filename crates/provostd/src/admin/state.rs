@@ -9,6 +9,7 @@ use super::retention::Pruner;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::listener::Stop;
+use crate::listener::tls::NodesTls;
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::enrolment::Enrolment;
@@ -33,6 +34,7 @@ pub(crate) struct AdminState {
     pub(crate) installer: Installer,
     pub(crate) www: PublishedFolder,
     pub(crate) data: DataFolder,
+    pub(crate) tls: NodesTls,
     /// By what nodes are continued.
     pub(crate) on_continue: Option<Arc<Hook>>,
     pub(crate) audit: AuditLog,

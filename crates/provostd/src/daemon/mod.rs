@@ -23,7 +23,7 @@ use crate::listener::proxy_protocol::ProxiedListener;
 use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
-use crate::listener::tls::{CertificateValidity, IdentityError, Pair, TlsListener};
+use crate::listener::tls::{CertificateValidity, IdentityError, NodesTls, Pair, TlsListener};
 use crate::xcat;
 use parts::Parts;
 use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json};
@@ -89,12 +89,16 @@ impl Daemon {
         let has_tls = bound.nodes_tls.is_some();
         let authority = has_tls.then(|| tls::authority(config)).transpose();
         let authority = authority.map_err(IdentityError::from)?;
+        let nodes_tls = match addresses.nodes_tls.zip(authority.as_ref()) {
+            Some((at, authority)) => NodesTls::at(at.port(), config, authority)?,
+            None => NodesTls::default(),
+        };
         let AdminSockets { operate, read } =
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
         let (stop, stopped) = Stop::new();
         let certificates = bound.certificates.clone();
-        let nodes_at = addresses.nodes;
+        let nodes_at = (addresses.nodes, nodes_tls);
         let mut parts =
             Parts::new(config, store, (authority, certificates), nodes_at, stopped.clone())?;
         parts.metrics.timings.name(config.metrics.steps.clone());

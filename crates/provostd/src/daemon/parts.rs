@@ -19,7 +19,7 @@ use crate::fleet::expiry::Expiry;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
-use crate::listener::tls::{Authority, CertificateValidity};
+use crate::listener::tls::{Authority, CertificateValidity, NodesTls};
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::caller::Callers;
@@ -65,7 +65,7 @@ impl Parts {
         config: &Config,
         store: Arc<dyn Store>,
         (authority, certificates): (Option<Authority>, Vec<CertificateValidity>),
-        nodes_at: SocketAddr,
+        (nodes_at, tls): (SocketAddr, NodesTls),
         stop: Stop,
     ) -> Result<Self, DaemonError> {
         let (deliveries, pending) = Deliveries::new(config)?;
@@ -108,6 +108,7 @@ impl Parts {
             beats,
             over_quota,
             pending,
+            tls,
             stop,
         };
         let nodes = nodes::router(shared.nodes(config));
@@ -151,6 +152,7 @@ struct SharedParts {
     refresher: Arc<Refresher>,
     expiry: Arc<Expiry>,
     on_continue: Option<Arc<Hook>>,
+    tls: NodesTls,
     stop: Stop,
 }
 
@@ -200,6 +202,7 @@ impl SharedParts {
             installer: Installer { www, programs, nodes_at },
             www: self.www.clone(),
             data: DataFolder(config.data.as_path().into()),
+            tls: self.tls.clone(),
             on_continue: self.on_continue.clone(),
             audit: AuditLog { store: self.store.clone(), bodies: self.bodies.clone() },
             stop: self.stop.clone(),

@@ -1,6 +1,7 @@
 //! TLS of provostd's own: who reaches it, and who is kept from what nodes say.
 
 mod expired;
+mod lost;
 mod nodes;
 mod rotation;
 mod third_parties;

@@ -119,6 +119,7 @@ impl Admin {
             daemons_key: None,
             revoke: None,
             tls: self.tls.as_ref().map(Option::as_ref),
+            last_tls: None,
             refresh: self.refresh,
             used: self.used.clone(),
             channel: None,

@@ -49,6 +49,25 @@ pub(crate) fn authority(config: &Config) -> Result<Authority, AuthorityError> {
     Authority::open_or_make(&config.data)
 }
 
+/// How nodes reach the running daemon by TLS, if at all.
+#[derive(Clone, Default)]
+pub(crate) struct NodesTls(pub(crate) Option<Tls>);
+
+impl NodesTls {
+    /// At its port, by the keys that the configuration names or else those of the `authority`.
+    pub(crate) fn at(
+        port: u16,
+        config: &Config,
+        authority: &Authority,
+    ) -> Result<Self, IdentityError> {
+        let keys = match &config.tls.files {
+            Some(files) => vec![Pair::read(&files.cert, &files.key)?.public_key()?],
+            None => authority.keys()?,
+        };
+        Ok(Self(Some(Tls { port, keys })))
+    }
+}
+
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
