@@ -11,7 +11,7 @@ pub const MANIFEST: Route = Route("/manifest.toml");
 pub const MANIFEST_SIGNATURE: Route = Route("/manifest.toml.minisig");
 /// `GET`: the manifest of a channel or generation, or its signature.
 pub const NAMED_MANIFEST: Route = Route("/manifests/{name}");
-/// `GET`: until when what is published is valid.
+/// `GET`: until when what is published is valid; of a channel's bundle with `?generation=N`.
 pub const REFRESH: Route = Route("/refresh.toml");
 /// `GET`: its signature.
 pub const REFRESH_SIGNATURE: Route = Route("/refresh.toml.minisig");

@@ -27,7 +27,7 @@ fn serve(folder: PathBuf, date: &'static str) -> String {
 fn answer(mut stream: TcpStream, folder: &Path, date: &str) {
     let mut line = String::new();
     BufReader::new((&mut stream).take(4096)).read_line(&mut line).unwrap();
-    let path = line.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+    let path = line.split([' ', '?']).nth(1).unwrap_or_default().trim_start_matches('/');
     let (status, body) = match std::fs::read(folder.join(path)) {
         Ok(body) => ("200 OK", body),
         Err(_) => ("404 Not Found", Vec::new()),
@@ -76,8 +76,12 @@ fn refused(out: Out, why: &str) {
 
 /// Dates what is published anew, and signs it again.
 pub(crate) fn date(cluster: &Cluster, www: &Path, made: &str, expires: &str) {
+    date_files(cluster, www, &["manifest.toml", "plans/cn001.toml"], (made, expires));
+}
+
+fn date_files(cluster: &Cluster, www: &Path, files: &[&str], (made, expires): (&str, &str)) {
     let key = SecretKey::load(&cluster.path("key/provost.key")).unwrap();
-    for file in ["manifest.toml", "plans/cn001.toml"] {
+    for file in files {
         let dated = |line: &str| match line.split_once(" = ") {
             Some(("made", _)) => format!("made = \"{made}\"\n"),
             Some(("expires", _)) => format!("expires = \"{expires}\"\n"),
@@ -151,6 +155,17 @@ fn what_was_signed_long_ago_is_refused_unless_this_node_knows_it() {
     refused(out, "has expired");
 }
 
+/// What provostd serves to anybody.
+fn get(daemon: &str, name: &str) -> String {
+    let mut stream = TcpStream::connect(daemon).unwrap();
+    stream.write_all(format!("GET /{name} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 OK"), "{answer}");
+    body.to_owned()
+}
+
 /// Where nothing changes for a month, the management node says that what is published still counts. It
 /// can say that of what the publisher has published, and nothing else.
 #[test]
@@ -174,16 +189,7 @@ fn the_management_node_refreshes_what_it_serves_if_it_may() {
 
     // What it said of this bundle doesn't count for another, nor from whom the manifest doesn't name.
     let copied = cluster.path("copied");
-    let get = |name: &str| {
-        let mut stream = TcpStream::connect(&daemon).unwrap();
-        stream.write_all(format!("GET /{name} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(" 200 OK"), "{answer}");
-        body.to_owned()
-    };
-    let said = ["refresh.toml", "refresh.toml.minisig"].map(|name| (name, get(name)));
+    let said = ["refresh.toml", "refresh.toml.minisig"].map(|name| (name, get(&daemon, name)));
     date(&cluster, &cluster.www(), made, "2026-02-02T00:00:00Z");
     assert!(
         Command::new("cp").arg("-a").args([&cluster.www(), &copied]).status().unwrap().success()
@@ -196,6 +202,31 @@ fn the_management_node_refreshes_what_it_serves_if_it_may() {
     std::fs::remove_dir_all(cluster.path("provostd/refresh")).unwrap();
     cluster.start();
     refused(boot(&cluster, &[&cluster.daemon().nodes()], "").1, "has expired");
+}
+
+#[test]
+fn the_management_node_refreshes_what_a_channel_has_as_well() {
+    let cluster = cluster();
+    publish(&cluster, "first");
+    let [key, www] =
+        ["key/provost.key", "www"].map(|name| cluster.path(name).display().to_string());
+    cluster.ctl(&["channel", "set", "canary", "cn001", "--key", &key, "--to", &www]).expect(0);
+    cluster.script("say", "#!/bin/sh\necho second\n");
+    cluster.publish_with(&["--to-channel", "canary"]).expect(0);
+    let files = ["manifest.toml", "manifests/2.toml", "plans/cn001.toml"];
+    let long_ago = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    date_files(&cluster, &cluster.www(), &files, long_ago);
+    let (node, out) = boot(&cluster, &[&cluster.daemon().nodes()], "");
+    out.expect(0);
+    assert!(node.provost(&["log", "say", "--output"]).stdout.contains("second"));
+    let all = cluster.ctl_json(&["expiry"]);
+    let published = all.as_array().unwrap().iter().filter(|one| one["what"] == "publication");
+    let soon: Vec<_> = published.map(|one| (&one["name"], &one["soon"])).collect();
+    assert_eq!(soon, [(&"all".into(), &false.into()), (&"canary".into(), &false.into())]);
+    // What no channel has any more isn't what anybody should get.
+    cluster.script("say", "#!/bin/sh\necho third\n").publish().expect(0);
+    let daemon = cluster.daemon().nodes();
+    assert_eq!(get(&daemon, "refresh.toml?generation=2"), get(&daemon, "refresh.toml"));
 }
 
 #[test]

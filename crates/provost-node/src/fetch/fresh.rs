@@ -107,8 +107,11 @@ pub async fn is_believed(
 /// For how long the server says that this bundle may be used, which the publisher has allowed it to.
 pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> Option<Validity> {
     let key = manifest.refresh_key()?;
+    // A channel's is another one than that of all nodes.
+    let generation = manifest.generation;
     let get = async |path: &str| {
-        Answer::get(server, path, Refresh::MAX_BYTES, HeaderMap::new()).await.ok()
+        let path = format!("{path}?generation={generation}");
+        Answer::get(server, &path, Refresh::MAX_BYTES, HeaderMap::new()).await.ok()
     };
     let signature = provost_api::published::signature(Refresh::PATH);
     let (refresh, signature) = tokio::join!(get(Refresh::PATH), get(&signature));

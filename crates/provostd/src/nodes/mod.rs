@@ -19,7 +19,7 @@ pub(crate) mod silence;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, FromRef, Path, State};
+use axum::extract::{Extension, FromRef, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -28,6 +28,7 @@ use provost_api::nodes::{self as api, BeatAnswer};
 use provost_api::{AuthFailure, Beat, LogKind, headers, limits, published};
 use provost_record::now;
 use provost_store::{Sent, UploadedLog};
+use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use crate::admin::health::DataFolder;
@@ -106,12 +107,24 @@ async fn channel_manifest(
     }
 }
 
-async fn refresh(State(refresher): State<Arc<Refresher>>) -> Response {
-    refresher.serve(false).await
+/// Which bundle a request is about, where that is a channel's.
+#[derive(Deserialize)]
+struct Bundle {
+    generation: Option<u64>,
 }
 
-async fn refresh_signature(State(refresher): State<Arc<Refresher>>) -> Response {
-    refresher.serve(true).await
+async fn refresh(
+    State(refresher): State<Arc<Refresher>>,
+    Query(bundle): Query<Bundle>,
+) -> Response {
+    refresher.serve(bundle.generation, false).await
+}
+
+async fn refresh_signature(
+    State(refresher): State<Arc<Refresher>>,
+    Query(bundle): Query<Bundle>,
+) -> Response {
+    refresher.serve(bundle.generation, true).await
 }
 
 async fn object(

@@ -65,11 +65,10 @@ impl PublishedExpiry {
         }
     }
 
-    /// This daemon refreshes what is for all nodes alone.
     fn publication(&self, served: Served) -> PublicationExpiry {
         let now = Timestamp::now();
         let key = served.refresh_key.as_deref().filter(|key| self.refresher.key() == Some(*key));
-        let refreshed = key.filter(|_| served.channel.is_none()).map(|_| self.refresher.until(now));
+        let refreshed = key.map(|_| self.refresher.until(now));
         PublicationExpiry {
             soon: refreshed.is_none() && served.is_due(now),
             expires: refreshed.unwrap_or(served.validity.expires).max(served.validity.expires),

@@ -1,12 +1,14 @@
-//! Says of the published bundle that it may be used for longer, by a key that can say nothing else:
-//! where nothing changes for a month, nodes without a memory boot all the same.
+//! Says of the published bundles, that of all nodes and those of channels, that they may be used for longer, by a key
+//! that can say nothing else: where nothing changes for a month, nodes without a memory boot all the same.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
+use provost_api::published;
 use provost_bundle::{Digest, Manifest, Refresh, Validity};
 use provost_publish::{KeyError, SecretKey};
 use provost_steplog::wording::error_chain;
@@ -19,11 +21,14 @@ const TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The key's folder in DATA.
 const FOLDER: &str = "refresh";
 
-/// The key, and what was signed last.
+/// Of how many bundles it is kept what was signed of them.
+const MOST_KEPT: usize = 64;
+
+/// The key, and what was signed last of each generation.
 pub(crate) struct Refresher {
     www: PublishedFolder,
     key: Option<SecretKey>,
-    last: Mutex<Option<Signed>>,
+    last: Mutex<BTreeMap<u64, Signed>>,
 }
 
 /// What was said of one manifest.
@@ -67,9 +72,9 @@ impl Refresher {
         at.saturating_add(TIME).unwrap_or(Timestamp::MAX)
     }
 
-    /// The statement about what is published, or its signature.
-    pub(crate) async fn serve(&self, is_signature: bool) -> Response {
-        match self.signed().await {
+    /// The statement about what is published, for all nodes or as the `generation` of a channel; or its signature.
+    pub(crate) async fn serve(&self, generation: Option<u64>, is_signature: bool) -> Response {
+        match self.signed(generation).await {
             Ok(signed) => {
                 let body = if is_signature { signed.signature } else { signed.text };
                 ([(header::CACHE_CONTROL, "no-cache")], body).into_response()
@@ -78,29 +83,51 @@ impl Refresher {
         }
     }
 
-    async fn signed(&self) -> Result<Signed, Refusal> {
-        let refuse = |why: String| {
-            let hint = "name this daemon's key when publishing: provostctl publish … --refresh-key";
-            Refusal::new(StatusCode::NOT_FOUND, format!("refreshing the bundle: {why}"), hint)
+    async fn signed(&self, generation: Option<u64>) -> Result<Signed, Refusal> {
+        let bytes = self.manifest(published::MANIFEST).await?;
+        let named = parse(&bytes)?;
+        // One of before isn't what anybody should get.
+        let (bytes, named) = match generation.filter(|generation| *generation > named.generation) {
+            None => (bytes, named),
+            Some(of_channel) => {
+                let bytes = self.manifest(&published::manifest_of(of_channel)).await?;
+                let named = parse(&bytes)?;
+                (bytes, named)
+            }
         };
-        let bytes = tokio::fs::read(self.www.join(provost_api::published::MANIFEST)).await;
-        let bytes = bytes.map_err(|e| refuse(format!("reading manifest.toml: {e}")))?;
-        let manifest = Digest::of(&bytes);
-        let now = Timestamp::now();
+        let (manifest, now) = (Digest::of(&bytes), Timestamp::now());
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = &*last
+        if let Some(last) = last.get(&named.generation)
             && last.manifest == manifest
             && !last.validity.is_old(now)
         {
             return Ok(last.clone());
         }
-        let named = Manifest::parse(&bytes).map_err(|e| refuse(error_chain(&e)))?;
         let key = self.key.as_ref().filter(|key| named.refresh_key() == Some(key.public_line()));
-        let key = key.ok_or_else(|| refuse("the publisher doesn't allow it".to_owned()))?;
+        let key = key.ok_or_else(|| refuse("the publisher doesn't allow it"))?;
         let validity = Validity::from_now(TIME);
-        let text = Refresh::new(&bytes, validity).to_toml().map_err(|e| refuse(e.to_string()))?;
+        let text = Refresh::new(&bytes, validity).to_toml().map_err(|e| refuse(&e.to_string()))?;
         let signature = key.sign(text.as_bytes(), "refresh");
-        let signature = signature.map_err(|e| refuse(error_chain(&e)))?;
-        Ok(last.insert(Signed { manifest, validity, text, signature }).clone())
+        let signature = signature.map_err(|e| refuse(&error_chain(&e)))?;
+        let signed = Signed { manifest, validity, text, signature };
+        if last.len() >= MOST_KEPT {
+            last.clear();
+        }
+        last.insert(named.generation, signed.clone());
+        Ok(signed)
     }
+
+    async fn manifest(&self, path: &str) -> Result<Vec<u8>, Refusal> {
+        let bytes = tokio::fs::read(self.www.join(path)).await;
+        bytes.map_err(|e| refuse(&format!("reading {path}: {e}")))
+    }
+}
+
+fn parse(manifest: &[u8]) -> Result<Manifest, Refusal> {
+    Manifest::parse(manifest).map_err(|e| refuse(&error_chain(&e)))
+}
+
+fn refuse(why: &str) -> Refusal {
+    let hint = "name this daemon's key when publishing: provostctl publish … --refresh-key";
+    Refusal::new(StatusCode::NOT_FOUND, format!("refreshing the bundle: {why}"), hint)
 }

@@ -60,6 +60,8 @@ fn schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
     schemas.subschema_for::<T>().to_value()
 }
 
+/// Which bundle a request is about.
+const GENERATION: &[(&str, &str)] = &[("generation", "Of a channel's bundle")];
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
 const METRICS: &str = "application/openmetrics-text";
@@ -96,8 +98,10 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             "namedManifest",
             "The manifest of a generation, or its signature",
         ),
-        file(Anybody, nodes::REFRESH, "refresh", "Until when what is published is valid"),
-        file(Anybody, nodes::REFRESH_SIGNATURE, "refreshSignature", "Its signature"),
+        file(Anybody, nodes::REFRESH, "refresh", "Until when what is published is valid")
+            .query(GENERATION),
+        file(Anybody, nodes::REFRESH_SIGNATURE, "refreshSignature", "Its signature")
+            .query(GENERATION),
         file(Anybody, nodes::OBJECT, "object", "A file by its digest"),
         file(Anybody, nodes::PACK, "pack", "All files, by the digest of the pack"),
         file(Anybody, nodes::PROGRAM, "program", "The node's program by its digest"),

@@ -110,7 +110,9 @@ impl Operation {
 
 fn query_schema(name: &str) -> Value {
     match name {
-        "runs" | "from" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX }),
+        "runs" | "from" | "generation" => {
+            json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })
+        }
         "beats" => json!({ "type": "boolean" }),
         "since" => json!({ "type": "string", "format": "date-time" }),
         // A name; a set is as good.
