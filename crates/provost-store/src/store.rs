@@ -220,6 +220,11 @@ pub trait Store:
     /// How a script ended last on each node that has run it.
     fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport>;
 
+    /// The certificate, in DER, by which the database's server has proved itself last.
+    fn server_certificate(&self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Checks that the store can be read, is whole and can be written.
     fn check(&self) -> Answer<'_, ()>;
 }

@@ -1,6 +1,8 @@
 //! What expires is seen before it does, and what is published is refreshed without anybody's doing.
 
-use provost_tests::Cluster;
+use std::process::Command;
+
+use provost_tests::{Cluster, Out, Postgres};
 use serde_json::Value;
 
 use crate::enrolment::client::join_token;
@@ -91,6 +93,29 @@ fn a_plan_that_expires_before_its_bundle_and_what_a_channel_has_are_seen() {
     let canary = expiring(&cluster, "publication", "canary");
     assert_eq!((&canary["soon"], &canary["expires"]), (&true.into(), &AT_HALF.1.into()));
     assert!(canary["hint"].as_str().unwrap().contains("promote canary"), "{canary}");
+}
+
+#[test]
+fn the_certificate_of_postgresql_is_seen() {
+    let server = Postgres::start();
+    server.database("site");
+    let mut cluster = Cluster::new();
+    let (password, ca) = (cluster.path("password"), server.certificate());
+    std::fs::write(&password, format!("{}\n", Postgres::PASSWORD)).unwrap();
+    let url = server.over_tcp("site", "localhost");
+    cluster.configure_daemon(&format!(
+        "store = {url:?}\n[postgres]\npassword_file = {password:?}\nca = {ca:?}\n"
+    ));
+    cluster.start();
+    let found = expiring(&cluster, "certificate", "database");
+    let mut openssl = Command::new("openssl");
+    let args = ["x509", "-noout", "-enddate", "-dateopt", "iso_8601", "-in"];
+    let out = Out::from(openssl.args(args).arg(ca).output().unwrap()).expect(0).stdout;
+    let ends = out.trim().trim_start_matches("notAfter=").replace(' ', "T");
+    assert_eq!((&found["expires"], &found["soon"]), (&ends.into(), &false.into()), "{found}");
+    assert!(found["hint"].as_str().unwrap().contains("pg_reload_conf()"), "{found}");
+    let metric = "provost_certificate_expiry_timestamp_seconds{certificate=\"database\"} ";
+    assert!(cluster.metrics().contains(metric), "{}", cluster.metrics());
 }
 
 #[test]

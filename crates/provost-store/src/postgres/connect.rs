@@ -6,17 +6,20 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
+use tokio::time::sleep;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{CONNECT, Failure, WAIT};
+use super::peer::{KeepingVerifier, PeerCertificate};
 use super::schema;
 use crate::StoreError;
 use crate::notice::Subscriptions;
@@ -26,6 +29,8 @@ use crate::notice::Subscriptions;
 const CONNECTIONS: usize = 8;
 /// After what time without an answer from the server's machine a connection is given up.
 const DEAD: Duration = Duration::from_secs(15);
+/// How often the server's certificate is looked at.
+const PEER: Duration = Duration::from_secs(3600);
 /// Tables have a schema of their own; nobody waits for another's lock for ever, and a daemon that is frozen within a
 /// transaction, or whose machine is gone, loses it with its locks; and a prepared statement is planned once. PostgreSQL
 /// would plan one anew for each short list of nodes, which cost up to a third of its processor time.
@@ -80,6 +85,8 @@ pub(super) struct Database {
     pool: Pool,
     /// What it is called in errors.
     pub(super) name: String,
+    /// Of its server, where connections have TLS.
+    pub(super) peer: Option<PeerCertificate>,
     is_made: OnceCell<()>,
     pub(super) subscriptions: Arc<Subscriptions>,
     /// How many daemons it has, when this one last looked.
@@ -113,7 +120,8 @@ impl Database {
             .tcp_user_timeout(DEAD)
             .keepalives_idle(DEAD);
         let name = name(&config);
-        let tls = MakeRustlsConnect::new(client_config(roots, &name)?);
+        let peer = files.ca.is_some().then(PeerCertificate::default);
+        let tls = MakeRustlsConnect::new(client_config(roots, peer.clone(), &name)?);
         let recycling_method = RecyclingMethod::Fast;
         let manager =
             Manager::from_config(config.clone(), tls.clone(), ManagerConfig { recycling_method });
@@ -125,7 +133,7 @@ impl Database {
             .build()
             .map_err(|e| Failure::Pool(e.to_string()).of("connecting to", &name))?;
         let (is_made, subscriptions, daemons) = (<_>::default(), <_>::default(), AtomicU32::new(1));
-        Ok(Self { config, tls, pool, name, is_made, subscriptions, daemons })
+        Ok(Self { config, tls, pool, name, peer, is_made, subscriptions, daemons })
     }
 
     /// A connection that is free. The first one makes the tables of a new database.
@@ -133,6 +141,15 @@ impl Database {
         let mut client = self.pool.get().await?;
         self.is_made.get_or_try_init(async || schema::make(&mut client).await).await?;
         Ok(client)
+    }
+
+    /// Connects again and again, for ever: connections last, and the server may have another certificate since.
+    pub(super) async fn watch_peer(self: Arc<Self>) {
+        loop {
+            sleep(PEER).await;
+            // What fails here fails elsewhere as well, and is reported there.
+            drop(self.connect().await);
+        }
     }
 
     /// A connection apart from the others.
@@ -151,12 +168,24 @@ fn name(config: &Config) -> String {
     format!("database {} at {host}{port}", config.get_dbname().unwrap_or_default())
 }
 
-fn client_config(roots: RootCertStore, name: &str) -> Result<ClientConfig, StoreError> {
+fn client_config(
+    roots: RootCertStore,
+    peer: Option<PeerCertificate>,
+    name: &str,
+) -> Result<ClientConfig, StoreError> {
+    let failed = |e: String| Failure::Pool(e).of("connecting to", name);
     let provider = Arc::new(ring::default_provider());
     let versions =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let versions = versions.map_err(|e| Failure::Pool(e.to_string()).of("connecting to", name))?;
-    Ok(versions.with_root_certificates(roots).with_no_client_auth())
+        ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
+    let versions = versions.map_err(|e| failed(e.to_string()))?;
+    let Some(kept) = peer else {
+        return Ok(versions.with_root_certificates(roots).with_no_client_auth());
+    };
+    let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    let inner = inner.map_err(|e| failed(e.to_string()))?;
+    let verifier = Arc::new(KeepingVerifier { inner, kept });
+    let config = versions.dangerous().with_custom_certificate_verifier(verifier);
+    Ok(config.with_no_client_auth())
 }
 
 fn certificates(path: &Path) -> Result<RootCertStore, StoreError> {

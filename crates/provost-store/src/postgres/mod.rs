@@ -9,6 +9,7 @@ mod logs;
 mod nodes;
 mod note;
 mod notices;
+mod peer;
 mod reads;
 mod records;
 mod runs;
@@ -82,6 +83,9 @@ impl Postgres {
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         let mut listening = JoinSet::new();
         listening.spawn(Listener::run(listener, Arc::clone(&database), events.clone()));
+        if database.peer.is_some() {
+            listening.spawn(Arc::clone(&database).watch_peer());
+        }
         let writer = Writer::start(Arc::clone(&database), quotas.records);
         Ok(Self {
             database,
@@ -217,6 +221,10 @@ impl Store for Postgres {
 
     fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
         self.query(script.to_owned(), |db, script| Box::pin(report(db, script)))
+    }
+
+    fn server_certificate(&self) -> Option<Vec<u8>> {
+        self.database.peer.as_ref()?.get()
     }
 
     fn check(&self) -> Answer<'_, ()> {

@@ -8,6 +8,8 @@ use provost_store::{
     Status, Store, StoreError, Token, Tokens, UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
@@ -244,6 +246,9 @@ async fn a_connection_over_tcp_has_tls_and_a_password() {
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
          WHERE application_name = 'provostd'";
     assert_eq!(server.sql("tls", encrypted), "t");
+    let pem = std::fs::read(server.certificate()).unwrap();
+    let der = CertificateDer::from_pem_slice(&pem).unwrap();
+    assert_eq!(store.server_certificate().as_deref(), Some(&*der));
 
     let refused = async |url: &str, files: PostgresFiles| {
         match open_with(url, files, Quotas::default()).await {

@@ -74,9 +74,6 @@ impl Parts {
         let (www, pending) = (PublishedFolder::new(&config.www), Arc::new(Pending::new(pending)));
         let (metrics, beats, over_quota) =
             (Arc::<Metrics>::default(), Arc::<Beats>::default(), Arc::<OverQuota>::default());
-        for certificate in &certificates {
-            metrics.expiry.certificate(certificate.name, certificate.ends.as_second());
-        }
         let refresher = Arc::new(Refresher::new(&config.data, www.clone()));
         let published = PublishedExpiry::new(www.clone(), refresher.clone());
         let (store_of_it, valid_for) = (store.clone(), config.enroll.valid_for.duration());

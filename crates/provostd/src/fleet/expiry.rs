@@ -48,18 +48,14 @@ impl Expiry {
         }));
         let admins = self.store.admins().await?.into_iter().filter(|admin| admin.until > now);
         all.extend(admins.map(|admin| of_admin(admin, now)));
-        all.extend(self.certificates.iter().map(|certificate| Expiring {
-            what: Expires::Certificate,
-            name: certificate.name.to_owned(),
-            expires: certificate.ends,
-            soon: is_soon(
-                certificate.ends,
-                certificate.begins.duration_until(certificate.ends),
-                now,
-            ),
-            hint:
-                "replace its file and that of its key, then: systemctl restart provostd".to_owned(),
-        }));
+        let hint = "replace its file and that of its key, then: systemctl restart provostd";
+        all.extend(self.certificates.iter().map(|own| of_certificate(own, hint, now)));
+        let database = self.store.server_certificate();
+        if let Some(database) = database.and_then(|der| CertificateValidity::of("database", &der)) {
+            let hint = "replace its file and that of its key on the database's machine, then let PostgreSQL read \
+                        them: SELECT pg_reload_conf()";
+            all.push(of_certificate(&database, hint, now));
+        }
         all.sort_by(|a, b| {
             (Reverse(a.soon), a.expires, &a.name).cmp(&(Reverse(b.soon), b.expires, &b.name))
         });
@@ -131,6 +127,17 @@ fn of_identity(Identity { node, until, .. }: Identity, soon: bool) -> Expiring {
          provostctl remove {node}"
     );
     Expiring { what: Expires::Identity, name: node, expires: until, soon, hint }
+}
+
+fn of_certificate(certificate: &CertificateValidity, hint: &str, now: Timestamp) -> Expiring {
+    let CertificateValidity { name, begins, ends } = *certificate;
+    Expiring {
+        what: Expires::Certificate,
+        name: name.to_owned(),
+        expires: ends,
+        soon: is_soon(ends, begins.duration_until(ends), now),
+        hint: hint.to_owned(),
+    }
 }
 
 fn of_admin(Admin { name, created, until, role, .. }: Admin, now: Timestamp) -> Expiring {

@@ -9,7 +9,7 @@ use provost_api::admins::Expiring;
 /// Gauges of what expires.
 #[derive(Default)]
 pub(crate) struct ExpiryGauges {
-    certificates: Family<[(&'static str, &'static str); 1], Gauge>,
+    certificates: Family<[(&'static str, String); 1], Gauge>,
     published: Family<[(&'static str, String); 1], Gauge>,
     expiring: Family<[(&'static str, String); 1], Gauge>,
 }
@@ -34,18 +34,18 @@ impl ExpiryGauges {
         registry.register("expiring", help, self.expiring.clone());
     }
 
-    /// When a certificate ends, in seconds of Unix time.
-    pub(crate) fn certificate(&self, which: &'static str, ends: i64) {
-        self.certificates.get_or_create(&[("certificate", which)]).set(ends);
-    }
-
-    /// When what is published expires, for all nodes and for each channel, and how much of each kind expires soon.
+    /// When what is published expires, for all nodes and for each channel, and certificates; and how much of each
+    /// kind expires soon.
     pub(crate) fn show(&self, all: &[Expiring]) {
         // A channel may have ended.
         self.published.clear();
         for one in all.iter().filter(|one| one.what == Expires::Publication) {
             let channel = [("channel", one.name.clone())];
             self.published.get_or_create(&channel).set(one.expires.as_second());
+        }
+        for one in all.iter().filter(|one| one.what == Expires::Certificate) {
+            let certificate = [("certificate", one.name.clone())];
+            self.certificates.get_or_create(&certificate).set(one.expires.as_second());
         }
         for what in Expires::ALL {
             let soon = all.iter().filter(|one| one.what == what && one.soon).count();

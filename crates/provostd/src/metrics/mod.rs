@@ -239,14 +239,17 @@ mod tests {
         metrics.ingested(&Ingested { fresh: 6, repeats: 1, ..Ingested::default() }, Duration::ZERO);
         metrics.log_stored(100, Duration::ZERO);
         drop(metrics.listeners.of("nodes").accepted());
-        metrics.expiry.certificate("server", 1_800_000_000);
-        metrics.expiry.show(&[Expiring {
-            what: Expires::Publication,
-            name: "all".to_owned(),
+        let expiring = |what, name: &str| Expiring {
+            what,
+            name: name.to_owned(),
             expires: Timestamp::UNIX_EPOCH,
             soon: true,
             hint: String::new(),
-        }]);
+        };
+        metrics.expiry.show(&[
+            expiring(Expires::Publication, "all"),
+            expiring(Expires::Certificate, "server"),
+        ]);
         metrics.deliveries.delivered("ops", 1);
         metrics.deliveries.failed("ops");
         metrics.deliveries.dropped("ops", 1);

@@ -44,10 +44,22 @@ pub(super) const MOST_PEM: u64 = 2 << 20;
 /// For how long a certificate counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CertificateValidity {
-    /// Whose: the server's, or the authority's.
+    /// Whose: the server's, the authority's or the database's.
     pub(crate) name: &'static str,
     pub(crate) begins: Timestamp,
     pub(crate) ends: Timestamp,
+}
+
+impl CertificateValidity {
+    /// That of the certificate `der`.
+    pub(crate) fn of(name: &'static str, der: &[u8]) -> Option<Self> {
+        let (_, parsed) = x509_parser::parse_x509_certificate(der).ok()?;
+        let validity = parsed.validity();
+        let begins = Timestamp::from_second(validity.not_before.timestamp()).ok()?;
+        // What ends with the year 9999 is beyond what a timestamp can say.
+        let ends = Timestamp::from_second(validity.not_after.timestamp());
+        Some(Self { name, begins, ends: ends.unwrap_or(Timestamp::MAX) })
+    }
 }
 
 /// What a server proves by TLS who it is.
@@ -88,15 +100,8 @@ impl Pair {
 
     /// For how long the server's certificate counts, and that of whom it is from.
     pub(crate) fn validity(&self) -> Vec<CertificateValidity> {
-        let of = |(name, der): (&'static str, &CertificateDer<'_>)| {
-            let (_, parsed) = x509_parser::parse_x509_certificate(der).ok()?;
-            let validity = parsed.validity();
-            let begins = Timestamp::from_second(validity.not_before.timestamp()).ok()?;
-            // What ends with the year 9999 is beyond what a timestamp can say.
-            let ends = Timestamp::from_second(validity.not_after.timestamp());
-            Some(CertificateValidity { name, begins, ends: ends.unwrap_or(Timestamp::MAX) })
-        };
-        ["server", "authority"].into_iter().zip(&self.chain).filter_map(of).collect()
+        let names = ["server", "authority"].into_iter().zip(&self.chain);
+        names.filter_map(|(name, der)| CertificateValidity::of(name, der)).collect()
     }
 
     /// The server's side of TLS, which asks for no certificate.
