@@ -8,6 +8,9 @@ pub trait NodeStates {
     /// accepted: not of a node that has ever reported with a token. `at` is the server's time.
     fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool>;
 
+    /// The names of all nodes, in order.
+    fn names(&self) -> Answer<'_, Vec<String>>;
+
     /// One node.
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
 

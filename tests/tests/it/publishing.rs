@@ -59,6 +59,9 @@ fn nodes_of_the_site_that_have_never_reported_are_listed() {
     assert_eq!(names("@status:defined"), "cn[002-003]\n");
     assert_eq!(names("cn[001-009]"), "cn[001-003]\n");
     assert_eq!(cluster.status("cn003")["status"], "defined");
+    let metrics = cluster.metrics();
+    assert!(metrics.contains("provost_nodes{status=\"defined\"} 2\n"), "{metrics}");
+    assert!(metrics.contains("provost_nodes{status=\"booted\"} 1\n"), "{metrics}");
     let shown = |node: &str| cluster.ctl(&["show", node]).expect(0).stdout;
     assert_eq!(shown("cn003"), "cn003: defined\nno reports yet\n");
     for other in ["cn004", "..%2Fmanifest", "../manifest"] {

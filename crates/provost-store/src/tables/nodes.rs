@@ -20,6 +20,12 @@ impl<B: Backend> NodeStates for B {
         self.change((claim, at), |db, (claim, at)| Box::pin(accept(db, claim, *at)))
     }
 
+    fn names(&self) -> Answer<'_, Vec<String>> {
+        self.query((), |db, ()| {
+            Box::pin(db.all("SELECT name FROM node ORDER BY name", [], Row::only))
+        })
+    }
+
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
         self.query(name.to_owned(), |db, name| {
             Box::pin(async move { Ok(state(db, name).await?.map(|state| state.node())) })

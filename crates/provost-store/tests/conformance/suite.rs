@@ -377,12 +377,14 @@ async fn logs(store: &dyn Store) {
 
 /// As many nodes are counted for each status as are shown with it.
 async fn statuses(store: &dyn Store) {
-    let mut shown = BTreeMap::new();
+    let (mut shown, mut names) = (BTreeMap::new(), Vec::new());
     for node in store.nodes().await.unwrap() {
+        names.push(node.name);
         *shown.entry(node.status).or_default() += 1;
     }
     assert!(shown.len() > 1, "{shown:?}");
     assert_eq!(store.statuses().await.unwrap(), shown);
+    assert_eq!(store.names().await.unwrap(), names);
 }
 
 async fn claims(store: &dyn Store) {

@@ -266,7 +266,7 @@ async fn metrics(
     metrics.expiry.show(&expiry.list().await?);
     metrics.deliveries.queued(store.queue_lengths().await?);
     let begun = Instant::now();
-    let statuses = store.statuses().await?;
+    let statuses = known.statuses().await?;
     metrics.store_took("nodes", begun.elapsed());
     let page = metrics.page(&statuses, pending.count(), known.over_quota());
     let page = page.map_err(Refusal::bug)?;

@@ -1,10 +1,12 @@
 //! Nodes as they are now, and their runs as stored records and uploaded logs describe them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use provost_record::{Run, Stage, runs};
-use provost_store::{NewestRuns, Node, RunQuery, Store, StoreError, StoredRun, UploadedLog};
+use provost_store::{
+    NewestRuns, Node, RunQuery, Status, Store, StoreError, StoredRun, UploadedLog,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::beats::Beats;
@@ -57,6 +59,11 @@ impl KnownNodes {
         self.enrolment.show(&mut nodes).await?;
         self.expiry.show(&mut nodes).await?;
         Ok(nodes)
+    }
+
+    /// How many nodes have each status.
+    pub(crate) async fn statuses(&self) -> Result<BTreeMap<Status, u64>, StoreError> {
+        self.site.statuses().await
     }
 
     /// Of how many nodes nothing more is stored.

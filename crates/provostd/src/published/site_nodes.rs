@@ -1,11 +1,11 @@
 //! The nodes of the site: those that the store knows, and those that are published and have never reported.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 
-use provost_store::{Node, Store, StoreError};
+use provost_store::{Node, Status, Store, StoreError};
 use tokio::task::spawn_blocking;
 
 use super::PublishedFolder;
@@ -27,6 +27,22 @@ impl SiteNodes {
         let www = self.www.clone();
         let all = spawn_blocking(move || with_published(known, names, &www)).await;
         Ok(all.unwrap_or_else(|error| resume_unwind(error.into_panic())))
+    }
+}
+
+impl SiteNodes {
+    /// How many nodes have each status. Of those that have never reported only the names are read.
+    pub(crate) async fn statuses(&self) -> Result<BTreeMap<Status, u64>, StoreError> {
+        let (mut statuses, known) = (self.store.statuses().await?, self.store.names().await?);
+        let www = self.www.clone();
+        let new = spawn_blocking(move || {
+            published(&www).filter(|name| known.binary_search(name).is_err()).count() as u64
+        });
+        let new = new.await.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+        if new > 0 {
+            *statuses.entry(Status::default()).or_default() += new;
+        }
+        Ok(statuses)
     }
 }
 
