@@ -1,6 +1,8 @@
 //! What is published, what nodes have seen of it, and what the management node knows of them.
 
-use provost_tests::{Cluster, Node};
+use std::process::Command;
+
+use provost_tests::{Cluster, Node, Out};
 
 const HELLO: &str = "#!/bin/sh\necho hello\n";
 
@@ -73,6 +75,21 @@ fn nodes_of_the_site_that_have_never_reported_are_listed() {
     removed.says(&["unknown cn002", "may be in site.toml alone"]);
     cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n").publish().expect(0);
     assert_eq!(names("cn[001-009]"), "cn001\n");
+}
+
+#[test]
+fn the_page_of_a_node_that_has_never_reported_offers_nothing_to_remove() {
+    let (cluster, node) = cluster();
+    cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"hello\"]\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    let page = |node: &str| {
+        let mut curl = Command::new("curl");
+        curl.args(["-sf", "--unix-socket"]).arg(cluster.path("provostd/admin.sock"));
+        let out = curl.arg(format!("http://localhost/nodes/{node}")).output().unwrap();
+        Out::from(out).expect(0).stdout
+    };
+    assert!(page("cn001").contains("/nodes/cn001/remove"), "{}", page("cn001"));
+    assert!(!page("cn002").contains("/nodes/cn002/"), "{}", page("cn002"));
 }
 
 #[test]

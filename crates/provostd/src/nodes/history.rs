@@ -77,6 +77,11 @@ impl KnownNodes {
         node.ok_or_else(|| Refusal::unknown_node(name))
     }
 
+    /// Whether anything is stored of the node: one that is published alone has never reported.
+    pub(crate) async fn is_stored(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.store.node(name).await?.is_some())
+    }
+
     /// The newest runs of the node.
     pub(crate) async fn history(&self, name: &str, query: RunQuery) -> Result<History, StoreError> {
         // Fails only where the semaphore is closed, which nothing does.

@@ -55,7 +55,7 @@ pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) ->
     }
     let (title, section) = (page.title(), page.section());
     let actor = parts.extensions.get::<Actor>();
-    let actions = page.node().map(|node| action::links(actor, node, pages.continues));
+    let actions = page.node().await.map(|node| action::links(actor, node, pages.continues));
     let actions = actions.unwrap_or_default();
     match rendered(&page).await {
         Ok(content) => {

@@ -94,8 +94,10 @@ impl Page for NodePage {
         "nodes"
     }
 
-    fn node(&self) -> Option<&str> {
-        Some(&self.name)
+    async fn node(&self) -> Option<&str> {
+        // Where that can't be read, an action says why.
+        let is_stored = self.known.is_stored(&self.name).await.unwrap_or(true);
+        is_stored.then_some(&*self.name)
     }
 
     fn stamp(&self, snapshot: &Snapshot) -> u64 {

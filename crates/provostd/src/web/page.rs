@@ -18,9 +18,9 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
     /// Its content, as HTML.
     fn content(&self) -> impl Future<Output = Result<String, Refusal>> + Send;
 
-    /// The node that it is about: its page says what an admin may do with it.
-    fn node(&self) -> Option<&str> {
-        None
+    /// The node that it is about, if anything is stored of it: its page says what an admin may do with it.
+    fn node(&self) -> impl Future<Output = Option<&str>> + Send {
+        async { None }
     }
 
     /// What its content depends on: while this is the same, so is the content.
