@@ -5,6 +5,7 @@ mod lost;
 mod nodes;
 mod rotation;
 mod third_parties;
+mod unplanned;
 
 use provost_tests::Cluster;
 
