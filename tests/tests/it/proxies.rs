@@ -312,3 +312,15 @@ fn a_node_boots_through_haproxy_and_provostd_sees_its_address() {
         TcpProxy::haproxy(&folder, cluster.daemon())
     });
 }
+
+#[test]
+fn nobody_claims_another_address_by_a_header_of_http() {
+    let cluster = cluster();
+    let mut stream = connect_from(PROXY, cluster.daemon().nodes().parse().unwrap());
+    let claims = "X-Forwarded-For: 10.7.0.9\r\nX-Real-IP: 10.7.0.9\r\nForwarded: for=10.7.0.9\r\n";
+    let head = format!("POST /v1/nodes/cn001/records HTTP/1.1\r\nHost: x\r\n{claims}");
+    let request = format!("{head}Content-Length: 2\r\nConnection: close\r\n\r\n[]");
+    stream.write_all(request.as_bytes()).unwrap();
+    assert!(read_to_end(&stream).starts_with(b"HTTP/1.1 401 "));
+    assert_eq!(cluster.ctl_json(&["pending"])[0]["address"], PROXY.to_string());
+}
