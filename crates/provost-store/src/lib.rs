@@ -53,7 +53,7 @@ pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
 pub use enrolment::{
     Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join, KEYS_OF_CLIENT,
-    KEYS_OF_NODE, KeyDigest, Network, NotPending, PendingKey,
+    KEYS_OF_NODE, KeyDigest, Network, NotPending, PendingKey, UnusedJoin,
 };
 pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, ServiceChangeKind};
 pub use failures::{

@@ -96,6 +96,27 @@ fn a_plan_that_expires_before_its_bundle_and_what_a_channel_has_are_seen() {
 }
 
 #[test]
+fn a_join_token_is_due_at_half_of_its_time() {
+    let mut cluster = cluster_with("");
+    join_token(&cluster, "cn002", &["--for", "2h"]);
+    assert_eq!(expiring(&cluster, "join", "cn002")["soon"], false);
+    assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("join token"));
+    // Three quarters of its time are over.
+    let at = cluster.kill_daemon();
+    let change = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
+                  db.execute('UPDATE enrolment_join SET since = since - 3 * (until - since)'); db.commit()";
+    let store = cluster.path("provostd/provost.db");
+    let changed = Command::new("python3").args(["-c", change]).arg(store).status().unwrap();
+    assert!(changed.success());
+    cluster.start_at(&at);
+    let join = expiring(&cluster, "join", "cn002");
+    assert_eq!(join["soon"], true, "{join}");
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains("the join token of cn002 expires in"), "{}", nodes.stderr);
+    assert!(cluster.metrics().contains("provost_expiring{what=\"join\"} 1"));
+}
+
+#[test]
 fn the_certificate_of_postgresql_is_seen() {
     let server = Postgres::start();
     server.database("site");

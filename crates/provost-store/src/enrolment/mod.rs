@@ -29,10 +29,23 @@ pub struct Join {
     pub node: String,
     /// The digest; the token itself isn't stored.
     pub sha256: [u8; 32],
+    /// When it was made.
+    pub since: Timestamp,
     /// Until when it counts.
     pub until: Timestamp,
     /// From where it counts, if not from everywhere.
     pub from: Option<Network>,
+}
+
+/// A join token that wasn't used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedJoin {
+    /// The node that it is for.
+    pub node: String,
+    /// When it was made.
+    pub since: Timestamp,
+    /// Until when it counts.
+    pub until: Timestamp,
 }
 
 /// What a node asks for, with a key of which it has the secret part.
@@ -192,8 +205,8 @@ pub trait Enrolment {
     /// The identities of nodes that end before `end`, by node.
     fn identities_until(&self, end: Timestamp) -> Answer<'_, Vec<Identity>>;
 
-    /// The nodes whose join tokens weren't used and are valid at the time `at`, with their ends.
-    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>>;
+    /// The nodes whose join tokens weren't used and are valid at the time `at`, by node.
+    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<UnusedJoin>>;
 
     /// A node's identity; else the one that was revoked last.
     fn identity<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Identity>>;

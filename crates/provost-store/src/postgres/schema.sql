@@ -101,10 +101,11 @@ CREATE TABLE identity (
 CREATE UNIQUE INDEX identity_of_node ON identity (node) WHERE revoked IS NULL;
 CREATE INDEX identity_revoked ON identity (node, revoked) WHERE revoked IS NOT NULL;
 
--- The SHA-256 of a node's join token, and when it was used.
+-- The SHA-256 of a node's join token, when it was made, and when it was used.
 CREATE TABLE enrolment_join (
     node   text COLLATE "C" PRIMARY KEY,
     sha256 bytea NOT NULL,
+    since  bigint NOT NULL,
     until  bigint NOT NULL,
     origin text,
     spent  bigint

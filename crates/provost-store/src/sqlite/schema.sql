@@ -84,10 +84,11 @@ CREATE TABLE identity (
 CREATE UNIQUE INDEX identity_of_node ON identity (node) WHERE revoked IS NULL;
 CREATE INDEX identity_revoked ON identity (node, revoked) WHERE revoked IS NOT NULL;
 
--- The SHA-256 of a node's join token, and when it was used.
+-- The SHA-256 of a node's join token, when it was made, and when it was used.
 CREATE TABLE enrolment_join (
     node   TEXT NOT NULL PRIMARY KEY,
     sha256 BLOB NOT NULL,
+    since  INTEGER NOT NULL,
     until  INTEGER NOT NULL,
     origin TEXT,
     spent  INTEGER

@@ -12,6 +12,7 @@ use crate::sql::{Backend, Change, Lock, Row, Sql, Unreadable, Value, values};
 use crate::{
     Answer, Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join,
     KEYS_OF_CLIENT, KEYS_OF_NODE, KeyDigest, Network, NodeState, NotPending, PendingKey,
+    UnusedJoin,
 };
 
 impl<B: Backend> Enrolment for B {
@@ -20,12 +21,12 @@ impl<B: Backend> Enrolment for B {
         joins.sort_by(|a, b| a.node.cmp(&b.node));
         self.change(joins, |db, joins| {
             let set =
-                "INSERT INTO enrolment_join (node, sha256, until, origin) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256, until = excluded.until,
-                     origin = excluded.origin, spent = NULL";
+                "INSERT INTO enrolment_join (node, sha256, since, until, origin) VALUES ($1, $2, $3, $4, $5)
+                 ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256, since = excluded.since,
+                     until = excluded.until, origin = excluded.origin, spent = NULL";
             let row = |join: &Join| {
                 let from = join.from.map(|network| network.to_string());
-                values![&join.node, join.sha256, join.until, from]
+                values![&join.node, join.sha256, join.since, join.until, from]
             };
             let rows = joins.iter().map(row).collect();
             Box::pin(async { db.each(set, rows).await.map(drop) })
@@ -107,11 +108,11 @@ impl<B: Backend> Enrolment for B {
         })
     }
 
-    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
+    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<UnusedJoin>> {
         self.query(at, |db, at| {
-            let select = "SELECT node, until FROM enrolment_join
+            let select = "SELECT node, since, until FROM enrolment_join
                  WHERE spent IS NULL AND until > $1 ORDER BY node";
-            Box::pin(db.all(select, values![*at], Row::pair))
+            Box::pin(db.all(select, values![*at], unused_join))
         })
     }
 
@@ -129,6 +130,11 @@ fn identity(row: Row) -> Result<Identity, Unreadable> {
         until: until.get()?,
         revoked: revoked.get()?,
     })
+}
+
+fn unused_join(row: Row) -> Result<UnusedJoin, Unreadable> {
+    let [node, since, until] = row.columns()?;
+    Ok(UnusedJoin { node: node.get()?, since: since.get()?, until: until.get()? })
 }
 
 pub(crate) async fn of_key<S: Sql>(db: &S, key: KeyDigest) -> Result<Option<Identity>, S::Error> {

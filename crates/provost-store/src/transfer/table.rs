@@ -15,7 +15,10 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "log", columns: &["node", "run", "name", "at", "success", "bytes"] },
     Table { name: "step", columns: &["node", "script", "ms", "cause", "since", "run"] },
     Table { name: "identity", columns: &["key", "node", "since", "until", "revoked"] },
-    Table { name: "enrolment_join", columns: &["node", "sha256", "until", "origin", "spent"] },
+    Table {
+        name: "enrolment_join",
+        columns: &["node", "sha256", "since", "until", "origin", "spent"],
+    },
     Table { name: "enrolment_window", columns: &["node", "until"] },
     Table {
         name: "enrolment_request",

@@ -67,6 +67,7 @@ async fn joins(store: &dyn Store) {
     let join = |node: &str, byte, from: Option<&str>| Join {
         node: node.into(),
         sha256: [byte; 32],
+        since: at(),
         until: later(30),
         from: from.map(|from| from.parse().unwrap()),
     };

@@ -76,9 +76,11 @@ pub(crate) async fn join(
     tracing::info!("join tokens until {until} for {}", short(&nodes));
     let new = |node| Ok::<_, Refusal>(NewJoin { node, token: token::random()? });
     let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
+    let since = now();
     let stored = |new: &NewJoin| Join {
         node: new.node.clone(),
         sha256: token::digest(&new.token),
+        since,
         until,
         from,
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use provost_api::Expires;
 use provost_api::admins::Expiring;
-use provost_store::{Admin, Identity, Node, Store, StoreError};
+use provost_store::{Admin, Identity, Node, Store, StoreError, UnusedJoin};
 
 use crate::listener::tls::CertificateValidity;
 use crate::published::expiry::{PublicationExpiry, PublishedExpiry};
@@ -36,10 +36,10 @@ impl Expiry {
                 of_identity(identity, soon)
             },
         ));
-        all.extend(self.store.unused_joins(now).await?.into_iter().map(|(node, until)| Expiring {
+        let joins = self.store.unused_joins(now).await?.into_iter();
+        all.extend(joins.map(|UnusedJoin { node, since, until }| Expiring {
             what: Expires::Join,
-            // No node loses anything by its end.
-            soon: false,
+            soon: is_soon(until, since.duration_until(until), now),
             expires: until,
             hint: format!(
                 "make another one, if the node still has to join: provostctl join {node}"

@@ -77,6 +77,7 @@ ALTER TABLE provost.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE provost.enrolment_join (
     node text NOT NULL COLLATE pg_catalog."C",
     sha256 bytea NOT NULL,
+    since bigint NOT NULL,
     until bigint NOT NULL,
     origin text,
     spent bigint
@@ -274,7 +275,7 @@ CREATE TABLE provost.watch (
 --
 
 COPY provost.admin (name, role, token, created, until) FROM stdin;
-lee	read	\\xffb0060dd069d2101081728ae0a44a8c26da5dfe8d9067d1ba1b5c1ad3725aca	1795854776000	1796854776000
+lee	read	\\x059345cb805498e641b7ccf3b2b3bb1c54e017cc2b57545b709ca1d7459107e9	1795867182000	1796867182000
 \.
 
 
@@ -283,22 +284,22 @@ lee	read	\\xffb0060dd069d2101081728ae0a44a8c26da5dfe8d9067d1ba1b5c1ad3725aca	179
 --
 
 COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
-1	1795854776092	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
-2	1795854776103	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
-3	1795854776113	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
-4	1795854776647	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
-5	1795854776658	root	admin.sock	token	{"nodes":"cn008"}	done
-6	1795854776669	root	admin.sock	release	{"nodes":"cn002"}	done
-7	1795854776679	root	admin.sock	remove	{"nodes":"cn004"}	done
-8	1795854776691	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
-9	1795854776701	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
-10	1795854776711	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
-11	1795854776720	root	admin.sock	admin remove	{"name":"kim"}	done
-12	1795854776776	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
-13	1795854776865	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
-14	1795854776917	root	admin.sock	approve	{"node":"cn006"}	done
-15	1795854776942	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
-16	1795854776961	root	admin.sock	enroll close	{}	done
+1	1795867179125	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
+2	1795867179234	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
+3	1795867179298	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
+4	1795867182487	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
+5	1795867182553	root	admin.sock	token	{"nodes":"cn008"}	done
+6	1795867182591	root	admin.sock	release	{"nodes":"cn002"}	done
+7	1795867182649	root	admin.sock	remove	{"nodes":"cn004"}	done
+8	1795867182762	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
+9	1795867182823	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
+10	1795867182872	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
+11	1795867182927	root	admin.sock	admin remove	{"name":"kim"}	done
+12	1795867183495	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+13	1795867184296	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
+14	1795867184573	root	admin.sock	approve	{"node":"cn006"}	done
+15	1795867184870	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
+16	1795867184991	root	admin.sock	enroll close	{}	done
 \.
 
 
@@ -306,9 +307,9 @@ COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
 -- Data for Name: enrolment_join; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
-COPY provost.enrolment_join (node, sha256, until, origin, spent) FROM stdin;
-cn009	\\xda804f15f2c04076bfdc454a3d1212da8672a2441d2c39512a158c1897539a66	1795856576000	\N	1795854776805
-cn005	\\xee5c2b460a9eb617e7a4368ac23a1d3c5c25ece866455820ebd9c33f13ae3f8e	1795858376000	\N	1795854776881
+COPY provost.enrolment_join (node, sha256, since, until, origin, spent) FROM stdin;
+cn009	\\x62d70608e58361614b9438e9f20b6ff72ad78bf04d8ac2220222c1ee88c718d9	1795867183000	1795868983000	\N	1795867183842
+cn005	\\x4daeff45bd61b4a9b37ecc6873eb12417336f7c18397852b19d4d68386138118	1795867184000	1795870784000	\N	1795867184435
 \.
 
 
@@ -333,9 +334,9 @@ COPY provost.enrolment_window (node, until) FROM stdin;
 --
 
 COPY provost.identity (key, node, since, until, revoked) FROM stdin;
-\\x1f73dad95280befd55155e5da444e6f574a31f1fc280cdb41f83007990bb3eac	cn009	1795854776805	1798446776000	\N
-\\x43cae0780421c1001d50ab9bf601c99c227d615d205af50fd35f4f541e481a8b	cn005	1795854776881	1798446776000	\N
-\\x09cfa78a0bc408741d86f3a3d4be2698eca166696e6181ef783e96ed99d61f4a	cn006	1795854776000	1798446776000	\N
+\\x9d31850f2e2e089d46cbf3674e335aea3165258a8f55cf1a03a40a1241aaa8bc	cn009	1795867183842	1798459183000	\N
+\\x01990bf0736da30446866ce786a40d028933528dd449d60066eaf269203d1cd4	cn005	1795867184435	1798459184000	\N
+\\x526a470cd348d55eb50141c0215b91d2a249955e07e8ea6c91d99ebd9385ebe2	cn006	1795867184000	1798459184000	\N
 \.
 
 
@@ -344,7 +345,7 @@ COPY provost.identity (key, node, since, until, revoked) FROM stdin;
 --
 
 COPY provost.log (node, run, name, at, success, bytes) FROM stdin;
-cn002	01a22149-37f7-72b0-b315-1f07e1512be0	03-fails	2026-11-28 08:32:56.358877+00	f	\\x323032362d31312d32385430383a33323a35362e3334305a207374646f757420462073657474696e672075700a323032362d31312d32385430383a33323a35362e3334315a20657865632046203136363533203136363532207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385430383a33323a35362e3334315a207374646572722046206e6f206469736b0a323032362d31312d32385430383a33323a35362e3334315a20657869742046203136363533203720306d730a
+cn002	01a22206-7d38-7347-8a73-5a34899358e6	03-fails	2026-11-28 11:59:40.726001+00	f	\\x323032362d31312d32385431313a35393a34302e3633375a207374646f757420462073657474696e672075700a323032362d31312d32385431313a35393a34302e3634395a20657865632046203138373735203138373734207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385431313a35393a34302e3635315a207374646572722046206e6f206469736b0a323032362d31312d32385431313a35393a34302e3635315a20657869742046203138373735203720316d730a
 \.
 
 
@@ -353,13 +354,13 @@ cn002	01a22149-37f7-72b0-b315-1f07e1512be0	03-fails	2026-11-28 08:32:56.358877+0
 --
 
 COPY provost.node (name, state, due) FROM stdin;
-cn001	{"name":"cn001","status":"booted","since":"2026-11-28T08:32:56Z","updatestatus":"synced","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-37c0-75f2-b312-0d0557d28540","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22149-3780-755e-9418-5acff4ccf80c","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":5445,"all":5445,"recordsInHour":26,"runsInHour":3}}	\N
-cn003	{"name":"cn003","status":"booted","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-3834-7067-be58-786357527603","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":1227,"all":1227,"recordsInHour":6,"runsInHour":1}}	\N
-cn008	{"name":"cn008","status":"defined","since":"2026-11-28T08:32:56Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn002	{"name":"cn002","status":"failed","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-37f7-72b0-b315-1f07e1512be0","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpiKpsDb/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpiKpsDb/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T08:32:56.669953009Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498848,"inHour":2624,"all":2624,"recordsInHour":10,"runsInHour":1}}	\N
-cn009	{"name":"cn009","status":"booted","since":"2026-11-28T08:32:56Z","lastSeen":"2026-11-28T08:32:56Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22149-39d6-7360-ad74-45d08a780ff0","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T08:32:56Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["0CE9A5A46CB1B269"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498848,"inHour":1224,"all":1224,"recordsInHour":6,"runsInHour":1}}	\N
-cn005	{"name":"cn005","status":"defined","since":"2026-11-28T08:32:56.881841829Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn006	{"name":"cn006","status":"defined","since":"2026-11-28T08:32:56Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn001	{"name":"cn001","status":"booted","since":"2026-11-28T11:59:40Z","updatestatus":"synced","lastSeen":"2026-11-28T11:59:40Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7c39-75cb-9cc0-e4471e18d6cb","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22206-7b61-7505-a0ff-4effa87b672d","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":5455,"all":5455,"recordsInHour":26,"runsInHour":3}}	\N
+cn003	{"name":"cn003","status":"booted","since":"2026-11-28T11:59:41Z","lastSeen":"2026-11-28T11:59:41Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7edc-7692-bb99-21bf8eccf52a","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T11:59:41Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":1228,"all":1228,"recordsInHour":6,"runsInHour":1}}	\N
+cn008	{"name":"cn008","status":"defined","since":"2026-11-28T11:59:42Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn002	{"name":"cn002","status":"failed","since":"2026-11-28T11:59:40Z","lastSeen":"2026-11-28T11:59:40Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7d38-7347-8a73-5a34899358e6","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpVNhnJJ/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpVNhnJJ/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T11:59:42.597656803Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":2629,"all":2629,"recordsInHour":10,"runsInHour":1}}	\N
+cn009	{"name":"cn009","status":"booted","since":"2026-11-28T11:59:44Z","lastSeen":"2026-11-28T11:59:44Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-8a0c-7573-8b55-09f6b5687589","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T11:59:44Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498851,"inHour":1227,"all":1227,"recordsInHour":6,"runsInHour":1}}	\N
+cn005	{"name":"cn005","status":"defined","since":"2026-11-28T11:59:44.435569253Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn006	{"name":"cn006","status":"defined","since":"2026-11-28T11:59:44Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
 \.
 
 
@@ -376,18 +377,18 @@ COPY provost.notice (id, receiver, at, body) FROM stdin;
 --
 
 COPY provost.record (run, seq, last, bytes, body) FROM stdin;
-1	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e0db141746ec38b505bf11c9b91ea46206d181010baaaabadae3402b8b6270c406d787a36162701d01165e104c2d4e09130ec902315e2697a8546339197b053354f27644a09be6b5b3c06e77b4ed07cad4dbc49aa8dd5ccf78f90e55244c454a432db35b7d3b83f01c7d5599e3ed106998a377d3bcb7a3f7e33a06c0434978607c3b8ceee01cbd60118d53634ac0387773b1f2db9dc575848bd257080700f9b569840d6bb008889a875ef70314dae179e71e
-1	3	10	1731	\\x28b52ffd60ca05cd0b0066954124208b3a0767dbdb6a3ba6b5166382dd99062e300177b8078ff7fd64fc5a880100c2001c0f350037003900d777338457df7d5257b3bc5e8a1ce0cefd1c8feb1d7032e3eedc78b3af3f6818d714f7acc1d312c692a66dbbfba37ab3b99ae61b024c49f18aae8abbc23e4bc494b68c85b1a489a02889e0e224ac384a022dacb5c7f6eef192d7b3dd08efce9215af9f9615dd9de1b420b903d5445d9729df6c8008c3dc5b11ad693e7949d7c5673fea7a6ec4e780d7338cd6e250d3100c91689603738006127b04f78670427cd4e3cadc0311a62cdb859e659dc6b4145f5559f0ea2cee80f349d8020df9ae4d531e77c444d05dc0f0aa8a6743fabaeead90dcd7b531bbdbd833a7282070221999db0d5f9131319829d60b43e305d4f3a81967b2a0de52085a50e8dd99f614b327008a66f2a9b9dad8125e8bc9f421daa7619487d01f04dde3e2493275b4a0354505c8982ef9903169085a507915b8098ec2ada0152f03cb05d0a29a0a0beb2fe7486d97844c44de214001
-2	1	2	367	\\x28b52ffd607000cd0500e20c281f6049ab03f611441bf8f6ab05769f4f7f7029e04b698d8849d73e0bd660039f89dddd35fa5260264a52f0c306370f6fc268705316125f8a25838bc8ca21ba907668e162d26d8895b163b196e2fb48c06498e307f50ddeb2f85e8af139a50ca5a650a9a5cb56a12d216687f67d8e7697f73e4498e5e7cb41f3fef96cdc9400f025080d94ef43e90e889f1318aab968b6038c15213578f97d84e2a6844a329f10070028b569500d6bb08821da433fe15e9cadf1bc130a
-2	3	6	893	\\x28b52ffd608002e50900b6133d23206baa0ec78623aa3b2bdf986131a7b6b00b2c8c7d0643cee343c997df1208002c00f3300032003600b1eaefeb5435d3af3f9303f6dc30727c3d8a95a1efb9016b7ffd6051d621f63183e790d690c531f7bd43c2da2ca57a8788fd42640f8a3181a00815e4b5a441585118843d06813449730e36f65d6f8ccdf83d3fd4fcfaace8f71c2506cafdf56e8e01529abe924a616d800766dfcea4a40a69f57c31ce8d09a3c878b33845532c9624a1249a81053bc2be1fac30e1e4f86a7b9e9e59257c050f4c5b987b6faf9008ba0b1aa0fc62fb7624d77e743b94bbfa4afa99504a2a7e298c538e2a25d0a0f08b31e6da6bfb76aa1417005d230b2226128c120cbe5b002cace2088870a6cbc07a5b349a776779d33047431cab09c376435665821e2c8a24329006cb4c5061f5991c59edfa094210e7ddbcc3dc03
-3	1	2	381	\\x28b52ffd607e00150600b24d2a205049ac03c85a85e03fc0b311e09a88aa4eb9a9889156b452be1ea46206d181010baaaa5af0e3402b8b6270b406d707a46162701d0116ce56238a55c92ef7923de348e51222d5489bad1dac194472fe13e8a639da5960b73b4afc032556dbc7d6d2a7b9491db9c962a90853691069d7253d9f41788e9e5419e47cf81ae6e8dd34c7f9e8fdb88e011051121e18cf87d11d9ca317148b57715382b6995216ab7bbeb3b88e7051fa0a010700f9b569840d6bb008889a875ef70314dae179e71e
-3	3	10	1692	\\x28b52ffd60a3056d0c0096974724206d9d03333196c21bac29214eb01f01c8400299e87cacb07cfb5dde142121418024400439003e0040007b86f181e2bebe9b21acfafb0955cdd4f58ee4b5e77ecf74fd0327337ccf8f37fbfa046659976cc3101a87b486308eb9efa7e8cde628ce4b04ec0afb8ee006f9a0e9daf60c39b25ab8267b07a62c8d7314cbc21c86b8962c208e6151200c2a1264a134e75e63dfcb8ababe3126e1f7ec48f2fa29490b0fcaac9615b5665c024b4a8ba5e47ceff034c586be2ecaa4de6c808966df0d29c5f9a8cab93a3efb41d7f343be075ecf504a8e2f18c7680c024619580616050401130a6b4c4b9a3d231a741f40bc28e2d9117d65fb6e50dcd5b52d1863ae356ddf8d19a3085d9bd8cb59fd9ef590f199925caa70fc81f351b0031ed47b24201014430ce478df7498ca9314c4c5d058015863a9e0dc8b4b59106f29d0f8407c477180978cb14280b04314c6746d2524a30f859e86c109a12c0a551625b05e03d40354698ba241339a258510815e0f88828da01420e3c205b7e2980f09e04fe5486897844644dee14201
-4	1	2	381	\\x28b52ffd607e000d0600b20d2a205049ac03c85a85e03fc0b311a4d9141746ec38b525ec13c9b91ea46206d181010baaaa6ab0c7815616c5e0880dad0f483f68681d0116ae8a45189c20172d49951c2e538344eab19c6b39b50e029e3d11e8a671ed2cafbb1d2dfb813ec75bec530a378b4d2ed5b14a0555ca8358e6b67a7606e1393aab32c8d95fd23047efa6716747efa7750c788892f0bc78f617dbc1397a8151304e6c29c1e2dc4d8395cfee2cade35b94be420700f9b569840d6bb008889a875ef70314dae179e71e
-4	3	10	2243	\\x28b52ffd60ca07bd120026256c2500915607ce2c5b91d288e4c88f2846791879f5856fabde190114c0ed6b569c28545509604c5d00630063008d793407856114176122958883991034e760637f9f53fdba636cc6bfaf43e7d79b52cadf374a8cbafc75e68d71e2bf3734f1d6af3b73d5fb327ca4af3fb1b7f2f7b5c0e6af4b401ecf399e8445481cd31a0371ccfd5d8a60f346b2af1130fa62effc106d73067fd5e5e9ebc118734dd23292d0174157d80cb0e1da3b3f4c2a1bd6c9f9aa783384bece908495afaf65c2277e7de3a4159f401c42434880101c3c0e260b09ec13ef9cb1161342d2577b5fc89913e5cbf17ec196e2daa36d8455027f7fcbcb4e307e45125a5ef66b62c1d251744e0a69529629bb9799f7a169b66173d3f03a74361405961aa414f5402345dd2869ea6545f0f79dd2a1d25af7eb5b2748c28a04d2260e87336114d1f815a9f8131bd6c88da5c22f88e3217947900dcc10971b1237f13e2788a6f38b35c7bed3943d696418d59452e63ead564b75911555a02c1452cd14835649bd75e854fbb49a54f524f54415b7541004d5ee948fb390840c53c24845fe1ed1cae02c04c1f87581886a795955e0020c94a24f5c011519f5703b20502231642cebb3f3fb211650013908dede00842fa03fcf1c83312e90b46a66b792ab88b3b900233bca86d564612f283e94e51a23f55cccc1f66863e164d3fad693c83742402e4719434d71c1ef5d48ad28ec5da14e8add7f018fc6e182b97a6e771f2e197d88d66918e5103a1441f5b878924c3e2d1467c24d6f8b8eee9033d2103451792570331885df8276b00c7017801ed04048047f344772bb248422f20e130a
-5	1	2	381	\\x28b52ffd607e000d0600b20d2a1f5049ac03c85a85e03fc0b311e09b88aa4eb9a98891ed5f295f0f523183e8c00baaaacaf871a0954531385ac3ebc3d13031bc8e000b6fcb116c55b2eb21d990c248f51222b5489bce19cd1544723e22d04d63b4b3c0ee7794f80730b2b6ab2dc55c4bb7a0918d694b4239950591765fd2f31984e7e84a9539ce8748c31cbd9bc6381fbd9fd731001e4ac203e3f930be8373f402b678153b25709b29255bddf39de575848bd257080700f9b569840d6bb008889a875eae0650b5c8f34e28
-5	3	6	846	\\x28b52ffd60510225090056523924208b5807675c8e28aba1ef89b14be0332455c006ce311865b4f2cb4ff1088100c002300f2e002d0032009fcfd42c5dff901cb0e78e90c8f5906632c2f79c10675f6ff0dcb2b6501540a6aca53ca6d8f71128ce66c8997f080a74ec5098a7186569b0298865311697fa5e4ed2f54d29d97ccf8f485e3fa3c8f13d370e83c47d7d3737cdd4df9133a3343dae8d37444f378e784cb1148bb7245c0221b0503fd8b78415647c22d7b5e7e72127c7b5ed17b81fc31ce3da834c13c5de730dee15ce4037814384ae6adf0c88674bfa2a714f57a79c528a2d381dc879aecb94e26c80c95afb66c8140060d3499a2412c8110c8f5b00b5adb8aa094cb71d23db4d6dd00c959709dc7443e16482162c06121740836526a8b0fe4c8e2c4d885089c83b4c28
-6	1	2	381	\\x28b52ffd607e000d0600b20d2a1f5049ac03c85a85e03fc0b311646d795c03467493ed3ed17ad78354cc203a300bbbbbbbdee740230962f0930cdc87a3a334704f8085b3a2a99508990a86caa0339460a9741d4ada9ac19a53f2ef50a097c5682689ddfc83de0f56ca6d8cdbc242a962907517c1744147a853282546fb7705a1f9b9db558ebf47b8283fef6531fe7ede0df70c880792d0c4f9f738f9c0fcbc60152f11af2d414b8a90aeb4e9ef4cc23d6382f415020700f9b569840d6bb008889a875ef70314dae179e71e
-6	3	6	843	\\x28b52ffd604e021d090046923924308b380743cbffaaa5dd7737180a3b18343b2a3b561320693f6bbf9b6d2981c12012a5022e002c00310033aa9aa9af47c9017b6ee8787cddf14c6e7ccf0870f6d70ddeb22ed9460b1ac75a63cfa9fbfe21c1d92c41f30d014c844c5fc2b0179d84394a730e36fd5e56d4d71d55f97ccf71925f9fd3c4f89e1f6881e2fe7a373f4fd5df0790aae2d7e2b361b4b8f31ca221124f392c074720a13fd8378413248c1e5f6dcf519415e32bd92b68a3a10d031b8d8bc29411e6254ab3474003dd040c50927836a4bf74df0a8abbfa5a54d5b5a6ed5b3121098abe9449c1d90011e7f6ad9013340313005ed3498a2412c0110c8d5b0039575161dc40479d205b4ac1a03d1a4d37644f2668c162207101345866820aebcfe4c86a97848288bcc38402
+1	1	2	381	\\x28b52ffd607e00050600b2cd291f4049b50d796ac6f379e651faebdfcbb0dd3be054c766dd5abb425c150169440b999969e8df40330d63f0b40cdb07a579316c3f80853b63391d2fb10a81ab30165d920426ac3544dc528d59b9de09f4f3240d35dcbd4f4a7fe08aa570c81eec708bcc1508f2920732a41d68e45a6b555eef20444f57998e723dbbc7797a3f4f727d7a47db2f80152621e2773dbf3d404f2f684c5ba14a11200b954263e5ba1e6ab61f374c5f210700f9b569840d6bb008889a875ef70314dae179e71e
+1	3	10	1735	\\x28b52ffd60ce05dd0b0096154224208b580767db3f6535f43d01ad424e65033747c8f34f5e7f097b705df1088100c002300f350037003a00fd7d374b59f5e16b543553df4fca01f0dcf1817cffc8ca8ec3f323d6fe1ec151a0c340c60e5e4b184b9ab6dae12152accd1254ef10f01c4d5a35be0afcc2641ccc7cd1296ec64499cc4bd8b15ca23cc725cd6aad45b60e4f2bea7bb6169587e739d1efeb34350ecf1262a0381592a0e8bb542ad60678681a83ef059da01aa96a7e19af1da3eff941e323bf674927c6118a36c03845a22dcb259e43f004f88eb0028d11e4cb020faf298b31e7354cb3b866d2284993fc3ac61f5923255be041c56fb33c780454d06dd010a5ef82ef85c4b523fda5b8ab6f5398b556632f282060221119c41b5f91313d9829dc8ba1d10588e838c3d15977c897348206147a77a82d85ed09004743b8c3688d875d0f97441faa2d0da36c84024d503d2e9f93b1a70564371c55cb75c98c8e496dd0400596c05d000a3804b54019d92e8817c35448587f26474ebb248445e41d1414
+2	1	2	367	\\x28b52ffd607000cd0500e20c28205049dc06c8aaedd7009a87227009a5b91848c45a8a4f64b1cb4b2e1533880e0c0b9999a9f66ee02dcc6270a4077e88e4b572e0e70016de1477b6e6829302d5508c8d6581ccb016224dd3ea4ebe6f02cf71d851da1f343d143b1056942e505192d148e3c0a4d8812a5595537ed15366937cdfcd698ede203cdfa3bf879f0be8644978da7ddf8e1189a3172cc32e63532240145342a5a9df27187eae99e55d21070028b569500d6bb08821da433fe15e9cadf1bc130a
+2	3	6	896	\\x28b52ffd6083022d0a0016943e24208b3a0767dbdb6a3ba6b58651d57cf7b00b4c087b4746826b5dddf56d2106000803703c320033003700fc3c577f3fa9ab595e0f450ed873430972bdf44c8ebee7079c7d3d82835847d9d60e1a97b4962c8eb9ef21159ccdd534ef1097e38ad82f408e591c4c03a3885f12450c260a5398a42d0e265998730e36f6d537c6e2f33d4356bc3e5ef27b7e2606c97d7d776fc69caa89babe29e16c8007f7f6cd88d634a1bca06be3fc88507a1a4f2cdc80c22c14ee3146d138044fd877841522a420d7b6670a8a010f0fd116f69ca5d927a6826e8306585dd9be1915cf8ef455725f57466928c2aab29eabc25ee392a569093c24bc32c65c6bda0619005e230b32261294120cbfab000438e87537bb179f2e87eb6dd168de1de6950640e2a30dced584e1bb21bb32411116851219d0836526a8b0fa4c8eac76fd042188f36ede61ee01
+3	1	2	381	\\x28b52ffd607e00fd0500b28d291f6049ab03f631841fffffab055221690f0d35e2d864c65fec987d16ac41038b0955555ded71a0910439f849876dc46b36386c4780c4e15a56c8abf6a94cc5da844e553a036379c08418f37b3b14e86571cd24dcbd3fa81dc1bd050fc4c8508a53df63e95e6124333c2397a69416e9db9584e6e74855796f67b8283fef65716f3fef663b06f043141a8e6fe7b808e6e705aa1a2b1a4204474a8472254d6f6792edc809d25f080700f9b569840d6bb008889a875ef70314dae179e71e
+3	3	10	1695	\\x28b52ffd60a605950c0016d84824304d9d0343c796428caee7c491d2764b6c6e9ea0e22427ddf7b7d8ede4634960a0aa92033a003f0041008def19c6088afbfa6e86b0eaef67543553d73f92d79efb418feb2138d9e17b76bcd9d72fb0641d655b53681cd21ab238e6be7f486f364b719e228c41e3149c61df13fc205ff4b8b63d478fac1ad7c51ea20197a769dc9824618441e8200da83088b3800cb230e7dc6bec7b5951d737c624fc9e9f495e3fa729efbaac9615b5665c020bce62c969b19c9eef1f7e3ce2435f9564526f36400593ec9b21a7381f553dd786cf7ed1f5ec900f82d7339453c3090edc80c21c18b88405150e636d5924cd9e20227427483ce9caf6cd9078f6445f29eeeaaa348731e65ad3f6cd98518ad1b589bd9ed50f5a0e19a139c9a54cc321381f053bc0410524201014428ce478e07498ce9314c6c5e05801c4be38ea089c4b99116fa9d17e21be4771809fac712140b84314c674ed2524d187424bc3e008212d842a8b125ca7016a02a85afba73933a22d8510815e138cc2ada0152803eb0268c14c0585f5f77224b44b424544dee14201
+4	1	2	381	\\x28b52ffd607e000d0600b20d2a206049ab03f6312431ecff570ba4421f612f5c1944526d9f6c05fb2c588306160109555565ef71a0132539f84986ed03d26c60d88e008943b6ac90772db232156c131ebaf250ce6583093966e4ef50a019e6e846e1eefd41ef088c5ba19c6b4b6d91cad896c6524636058d649a525aa47f5f12103f4faa0bf27786ccf2f36698e3efe78dd88e018c240a088e7fe7b887e6e705ba9e2b1e42042d2542c992a6bf37ca766425e92f040700f9b569840d6bb008889a875ef70314dae179e71e
+4	3	10	2248	\\x28b52ffd60cf07fd120076a56d2600719d038e3923e9b4ed0f0863c4b5f6512c1d7ed09fec45e147f6fd9f597112555505aa79015e0065006300f1b13c519496087aa2457aa6688134efbde83487a71976f7d734541e7ea74aefdeb55e1c7ee5d4c096efcebc52667cf8ae325eecee13dd06bf1ca9ebee94ec9d1c7e29b1f9ee130d04230fe83811d25b1c6781bce61dfeb262f35ab3cf110c518996b5cd1b7cd7c0b303b69cdd3d9aa6798ed4d39ad51dd4586c06e8883c079e1d689d1db16cbab37873aceeced58c93bb2f85464ade7d25ad163f903c834724517850132948918453c0f3c662d0585d770efc5613cd2eee1ef80cc84a8f271291a0277cf8f7ac6c16e55d84d0b3b277110c9e53ab94565c59a3d0d9bdccbc0e0cb31d9b198677aa945958a0d483c465f5007359cdb42bebe5061d7ee96cc02a86eddd17cbaa19275223419ef378a2d1b2aabc8b2c4ec98e98648682c53b08f42009fe6032701dcee351c0d30ca22bbd6b9ce679cf37a3b36995cbd2bad60bba5437d7b355e6a411344aad5a73d5a8d8d5e04e95b6a5bad1da3abb3aab8d7bb6aa8a6d974e6ada6a46099dd16ad1e1ad8a49a6adaa28ef2e10b59e956d042fa0a0b54ac915687269543c20502231642cebb7f3fb611650413908e6de80842fa03fcf9c756b32220992a09ad952789573360d606f4919b69a2cec05c587b25c65a45e8c39081f6d2c9e6cdae07a12f94608c8fd2863082a2e00be0ba91585bd2bd549e1fb2fe0d158bed5687d0e8ed16252fa50ed691825114a6441f5b87c928cbe5a00db620d66b60e44d03352103451812570371805e0827ab08c7017841fd04048047f344772bb248422f20e130a
+5	1	2	381	\\x28b52ffd607e00050600024e2a206049ab03f631841f4f4fab456442d21e1a6ac4b18921590b19bdf344479480080b9999a9d8e340274a62f0a388ed846b4610db1160e14f2de7e32dd615480db5e8b52c5033ac858ea76931bbb33f8186b035a370f7fe24f6038e3f5f3510e7f8405a52b4566b48973a20f7f88054aaeaa63cfb82d0fcdc90b9b8b3f383cbcf1bc276f6f36eb66300bb24a1e178768e9b607e5e90055b064b89e0509412529a7a7646d98eac247d850600f9b569840d6bb008889a87eae51e1e62ee01
+5	3	6	847	\\x28b52ffd6052023d0900b6523a24208b3a07675cb7d3774c6b1d7582dd99062e3021ec1d1909d615a9fccb470800010368782e002e003200fb385dcdd6f311e4803db783449e87bcc88fef39c1c57efe802dfb30db9a81a34a6b4a42997e1fa15c6ca6a4f8874d95e78120459f44a3bc881b25c154d535f63dbcace7118cc1f73d47157c3e5615f43d3f89c1e27ebe9bdfbbfa01d15957f474bca19ada710543059886b1d085350be71938c2be25ac00dd1479b63d4f11bca02762bfc0fdbc53e6f11e3b0f28135544421bc6d92b2482ee0207473dd9be1b14c796f4d3e2be9e4c638c6973a24449d37389968b0d30694bdb77035652140060234ba22412cc110c8f5b00b5adb8aa0955b7f3a1db95068c97665e607671d70d0594096ab018495c200f9699a0c2fa33397c961679b10905
+6	1	2	381	\\x28b52ffd607e000d0600b20d2a206049ab03f631841fffffab4508b2443134d48863698dc88c38af1cd28187750209555565ef53a0910429f851876d446c361cb6672171c99655f21a1b0da4165b24a11a0816cea1265572ccf1ef32a09705369370f7fea47703d7d6d1d882cce014ad051b2a8e75a0a8db1053a5d426fdbb72d0fcdca92af1ef2c17e5e7bd2cf0efe7dd6c4f008e0842c3f3ef3c17c1fc9ca0309e5b2fa581a6504a8829557f6792edc909d24f080700f9b569840d6bb008889a875ef70314dae179e71e
+6	3	6	846	\\x28b52ffd6051023d0900b6923a24308b380743cbffaaa5dd773718e43b48f21952eae2933462db4d0a6a400e4b48418101152e002e003300fb1955cdd4f58fe4803d777c40ae7f38931ddf73429c7dfd8173cbbc65cc00b684b14469ab7d0f91e26c96a07987cc4ade6b608258de92382bc24459adb5c8d6f7b2a2ae67d692cef7fc4cf2fa394dcdf7ec400c14f7f5ddec38553fcd90133423553dd7c667c7a8f1c4a209bc65a1686e2d0ac80c1c61df11569031825cd99ea34756cd15b15f60e05ba0f21ac5110f8e39a539b84f4004dd050d51baae7d33249e1de92bc55d5d597b6badc620db37634212145ddda4e26c80874541ec0313005f234b9a2412c8110c8e5b80b2ad38aa095cb732a3db4deda0191a5d37645126a8c1622471813c5866820aebcfe4c86a97848288bcc38402
 \.
 
 
@@ -396,12 +397,12 @@ COPY provost.record (run, seq, last, bytes, body) FROM stdin;
 --
 
 COPY provost.run (id, node, run, began, pruned) FROM stdin;
-1	cn001	01a22149-373e-74cb-b9b6-114f0231b480	1795854776000	f
-2	cn001	01a22149-3780-755e-9418-5acff4ccf80c	1795854776000	f
-3	cn001	01a22149-37c0-75f2-b312-0d0557d28540	1795854776000	f
-4	cn002	01a22149-37f7-72b0-b315-1f07e1512be0	1795854776000	f
-5	cn003	01a22149-3834-7067-be58-786357527603	1795854776000	f
-6	cn009	01a22149-39d6-7360-ad74-45d08a780ff0	1795854776000	f
+1	cn001	01a22206-7983-70fe-85d3-ad737a8d5f5d	1795867179000	f
+2	cn001	01a22206-7b61-7505-a0ff-4effa87b672d	1795867179000	f
+3	cn001	01a22206-7c39-75cb-9cc0-e4471e18d6cb	1795867180000	f
+4	cn002	01a22206-7d38-7347-8a73-5a34899358e6	1795867180000	f
+5	cn003	01a22206-7edc-7692-bb99-21bf8eccf52a	1795867180000	f
+6	cn009	01a22206-8a0c-7573-8b55-09f6b5687589	1795867184000	f
 \.
 
 
@@ -410,18 +411,18 @@ COPY provost.run (id, node, run, began, pruned) FROM stdin;
 --
 
 COPY provost.step (node, script, ms, cause, since, run) FROM stdin;
-cn001	once	2	\N	1	1
-cn001	change	4	\N	1	2
-cn001	fetch	8	\N	1	3
-cn001	last	1	\N	1	3
-cn002	change	3	\N	1	4
-cn002	fails	3	exit	1	4
-cn002	fetch	12	\N	1	4
-cn002	once	1	\N	1	4
-cn003	fetch	11	\N	1	5
-cn003	slow	105	\N	1	5
-cn009	fetch	22	\N	1	6
-cn009	last	2	\N	1	6
+cn001	once	32	\N	1	1
+cn001	change	57	\N	1	2
+cn001	fetch	47	\N	1	3
+cn001	last	15	\N	1	3
+cn002	change	21	\N	1	4
+cn002	fails	32	exit	1	4
+cn002	fetch	129	\N	1	4
+cn002	once	12	\N	1	4
+cn003	fetch	141	\N	1	5
+cn003	slow	141	\N	1	5
+cn009	fetch	367	\N	1	6
+cn009	last	21	\N	1	6
 \.
 
 
@@ -438,10 +439,10 @@ COPY provost.storm (began) FROM stdin;
 --
 
 COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
-\\x230d3c5cfbc3821c8795ba7deb83f6e082adf9378a65324ed769f3176254bdbf	cn001	\N	\N
-\\xd9cb8144ea68809bba0ab8091f6dfe43977ea34e398bbd3023bb4e2992a112e5	cn002	\N	\N
-\\x0e60709abd05eda300704e342d661e9c4328d688f8b9dfa56d4edf91f8bccf05	cn003	\N	\N
-\\x1bb83bd2101de62227ac1d9a247d87d0478296dbe06b21758c6cfbe965805290	cn008	\N	\N
+\\x9b275fa20ba167fb83d14229e665f3533e4a44f5edb7189d7ec5f7f81e03f6f2	cn001	\N	\N
+\\xdf3130700865713b94eac02e2c1a0eabc48da7090f0cc1070fd3d9e0e29c7cda	cn002	\N	\N
+\\x4577664581855bc9016806390807d4eaef91e05586da136c15a2b9a2e69ef813	cn003	\N	\N
+\\xc8cdfbe53b727f44e0cf4645307d50f1330e909b5617b5c1d9812bf44deec9fa	cn008	\N	\N
 \.
 
 
@@ -450,7 +451,7 @@ COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
 --
 
 COPY provost.version (number) FROM stdin;
-12
+13
 \.
 
 
@@ -459,7 +460,7 @@ COPY provost.version (number) FROM stdin;
 --
 
 COPY provost.watch (at) FROM stdin;
-2026-11-28 08:32:56.15373+00
+2026-11-28 11:59:44.068854+00
 \.
 
 
