@@ -39,6 +39,9 @@ pub const LOG: Route = Route("/v1/nodes/{node}/runs/{run}/logs/{name}");
 /// `POST`, a [`Beat`]: how a step goes that runs.
 pub const BEAT: Route = Route("/v1/nodes/{node}/runs/{run}/beat");
 
+/// What an installer's script has in place of a program's digest, before the architecture that it has none for.
+pub const NO_PROGRAM: &str = "none-for-";
+
 /// What an installer's script says where it couldn't get the node's program, which would report by itself. As text
 /// it is `PROOF`, a line break, `RUN SHA256`, a line break, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +53,7 @@ pub struct NotBegun<'a> {
     pub text: &'a str,
     /// The id of the run, a random UUID: the same text again counts once.
     pub run: &'a str,
-    /// The digest of the program.
+    /// The digest of the program, or [`NO_PROGRAM`] and the node's architecture where the script has none for it.
     pub sha256: &'a str,
     /// Why not, one line of printable ASCII.
     pub reason: &'a str,
@@ -63,6 +66,13 @@ impl<'a> NotBegun<'a> {
         let (head, reason) = text.split_once('\n')?;
         let (run, sha256) = head.split_once(' ')?;
         Some(Self { proof, text, run, sha256, reason })
+    }
+
+    /// The node's architecture, as uname(1) calls it, if the script has no program for it.
+    pub fn architecture(&self) -> Option<&'a str> {
+        let name = self.sha256.strip_prefix(NO_PROGRAM)?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
     }
 }
 

@@ -8,6 +8,7 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps a
 //! reader of its output.
 
+pub mod architecture;
 mod failure_location;
 mod keeper;
 pub mod kernel;

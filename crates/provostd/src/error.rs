@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use provost_store::StoreError;
 
 use crate::listener::tls::{IdentityError, TlsError};
+use crate::nodes::program_file::ProgramError;
 
 /// Why the daemon can't serve.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,9 @@ pub enum DaemonError {
         /// Why it can't be used.
         why: String,
     },
+    /// What nodes would get as their program.
+    #[error("serving the program for nodes")]
+    Program(#[source] ProgramError),
     /// An address.
     #[error("listening on {address} ({key})")]
     Listen {
@@ -70,7 +74,7 @@ impl DaemonError {
     pub(crate) fn is_of_configuration(&self) -> bool {
         match self {
             Self::Store(error) => error.is_unreleased(),
-            Self::Group { .. } | Self::Tls(_) | Self::Webhook { .. } => true,
+            Self::Group { .. } | Self::Tls(_) | Self::Webhook { .. } | Self::Program(_) => true,
             Self::Identity(error) => matches!(error, IdentityError::Site(_)),
             _ => false,
         }
@@ -106,6 +110,7 @@ impl DaemonError {
             Self::Webhook { .. } => "set `ca` under [[webhooks]] of provostd.toml to a file of \
                                      certificates, PEM, that provostd's user may read"
                 .into(),
+            Self::Program(error) => error.hint(),
             Self::Listen { key, address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => format!(
                     "stop the program that has the port (ss -ltnp sport = :{}), or change `{key}`",

@@ -1,5 +1,7 @@
 //! How an installer gets the node's program, whatever it has and whatever goes wrong.
 
+use std::io::Read;
+
 use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Chroot, Cluster, skip};
 
@@ -111,7 +113,10 @@ fn a_management_node_without_the_program_says_where_it_looked() {
 /// Replaces the file at `path` by another program.
 fn replace(path: &std::path::Path) {
     let next = path.with_extension("next");
-    std::fs::write(&next, "#!/bin/sh\nexit 9\n").unwrap();
+    // For the same architecture.
+    let mut program = [0; 20];
+    std::fs::File::open(path).unwrap().read_exact(&mut program).unwrap();
+    std::fs::write(&next, program).unwrap();
     std::fs::rename(next, path).unwrap();
 }
 
@@ -148,6 +153,73 @@ fn a_printed_script_is_good_after_the_program_was_replaced_and_after_a_restore()
     cluster.start_at(&at);
     root.sh("rm -r /usr/bin/provost /etc/provost /var/lib/provost").expect(0);
     root.sh(&script).expect(0);
+}
+
+/// Before a script: the node is of that architecture.
+const OF_POWER: &str =
+    "uname() { case $1 in -m) echo ppc64le ;; *) command uname \"$@\" ;; esac; }\n";
+
+#[test]
+fn a_node_never_runs_the_program_of_another_architecture() {
+    let (cluster, root) = site();
+    let script = cluster.post_script(&["--token"]);
+    let said = root.sh(&format!("{OF_POWER}{script}")).expect(1).says(&[
+        "this script has no program for ppc64le: nothing has run",
+        "hint: on the management node, put the static provost for ppc64le where [node] programs",
+    ]);
+    assert!(!said.stderr.contains("did not give"), "it asked for one: {}", said.stderr);
+    assert!(root.text("/dev/console").contains("[node] programs"));
+    assert_eq!(root.sh("ls -A /usr/bin /opt | grep provost").stdout, "");
+    let node = cluster.status("cn001");
+    assert_eq!((&node["status"], &node["stage"]), (&"failed".into(), &"fetch".into()));
+    assert_eq!(node["errorMessage"], "this script has no program for ppc64le");
+    let hint = node["hint"].as_str().unwrap();
+    let place =
+        "install /usr/lib/provost/programs/ppc64le/provost ([node] programs in provostd.toml)";
+    assert!(hint.contains(place) && hint.contains("provostctl snippet"), "{hint}");
+}
+
+/// An ELF header for the architecture with that number (elf(5), `e_machine`), and no more.
+fn write_program(path: &std::path::Path, machine: u8) {
+    let mut head = b"\x7fELF\x02\x01".to_vec();
+    head.resize(18, 0);
+    head.extend([machine, 0]);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, head).unwrap();
+}
+
+#[test]
+fn a_program_in_the_folder_of_another_architecture_is_refused_at_the_start() {
+    let mut cluster = Cluster::new();
+    cluster.script("setup", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"setup\"]\n");
+    cluster.publish().expect(0);
+    let (program, binary) =
+        (cluster.path("programs/aarch64/provost"), cluster.path("node-program"));
+    cluster.configure_daemon(&format!(
+        "[node]\nprograms = {:?}\nbinary = {binary:?}\n",
+        cluster.path("programs")
+    ));
+    write_program(&program, 183);
+    write_program(&binary, 21);
+    cluster.start();
+    let script = cluster.post_script(&[]);
+    for (arch, is_there) in [("aarch64", true), ("ppc64le", true), ("x86_64", false)] {
+        assert_eq!(script.contains(&format!("\n{arch}) sha256=")), is_there, "{arch}: {script}");
+    }
+    cluster.kill_daemon();
+    write_program(&program, 62);
+    let folder = cluster.path("programs").display().to_string();
+    let message = format!("{folder}/aarch64/provost is a program for x86_64, not for aarch64");
+    let hint = format!("mv {folder}/aarch64 {folder}/x86_64");
+    for args in [&["check"][..], &[]] {
+        cluster.daemon_command(args).expect(2).says(&[&message, &hint]);
+    }
+    write_program(&program, 183);
+    std::fs::write(&binary, "#!/bin/sh\n").unwrap();
+    cluster
+        .daemon_command(&["check"])
+        .expect(2)
+        .says(&["node-program isn't a program: it has no ELF header"]);
 }
 
 #[test]

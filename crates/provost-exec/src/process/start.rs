@@ -13,6 +13,7 @@ use super::file_watch::{FileWatch, FileWatches};
 use super::interpreter::{missing, missing_for_env, not_found};
 use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
+use crate::architecture::Elf;
 use crate::failure_location::{self, Language, Notes, Script};
 use crate::output::Output;
 use crate::output::xtrace::{self, Xtrace};
@@ -24,17 +25,6 @@ const SHEBANG_LEN: usize = 256;
 
 /// What shows the commands of a shell script.
 const BASH: &str = "/bin/bash";
-
-/// What an ELF header (`e_machine`) may say here; an x86_64 kernel runs i386 as well.
-const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
-    &[62, 3]
-} else if cfg!(target_arch = "aarch64") {
-    &[183, 40]
-} else if cfg!(target_arch = "powerpc64") {
-    &[21]
-} else {
-    panic!("name this architecture's ELF machine")
-};
 
 /// A program that has been started.
 pub(crate) struct Started<'w> {
@@ -160,10 +150,9 @@ fn look<'w>(step: &Step, watches: &'w io::Result<FileWatches>) -> Result<Looked<
 fn kind(head: &[u8], step: &Step) -> Result<(Interpreter, Language), Why> {
     if head.starts_with(b"\x7fELF") {
         // The C library hands what the kernel refuses to a shell, which only makes noise of it.
-        let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
-        let ours = machine.is_some_and(|m| MACHINES.contains(&m));
+        let runs_here = Elf::parse(head).is_some_and(Elf::runs_here);
         let program = (Interpreter::FirstLine, Language::Other);
-        return if ours { Ok(program) } else { Err(Why::WrongFormat) };
+        return if runs_here { Ok(program) } else { Err(Why::WrongFormat) };
     }
     let Some(line) = head.strip_prefix(b"#!") else {
         return Ok((Interpreter::Shell, Language::Sh));

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What follows in every installer's script after the values that it needs: PROVOST_…, which provost
-# itself reads, and sha256. No comment of this file gets there. The script goes through the templates of
-# installers and other tools, and so has no brace next to a brace, % or #, and no % next to < or >.
+# itself reads, and sha256, chosen by the architecture. No comment of this file gets there. The script
+# goes through the templates of installers and other tools, and so has no brace next to a brace, % or #,
+# and no % next to < or >.
 # shellcheck disable=SC2013,SC2016,SC2154
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 
@@ -88,9 +89,11 @@ fail() {
     exit "$2"
 }
 
+# Ends the script for the reason $1, with the hint $2 if there is one.
 not_begun() {
     say_failed "$1"
-    fail "$1: nothing has run" 1
+    fail "$1: nothing has run${2:+
+hint: $2}" 1
 }
 
 # Runs provost with the arguments.
@@ -100,6 +103,15 @@ run() {
     fail "the $1 FAILED with $status; provostctl show tells more
 $("$program" status 2>&1)" "$status"
 }
+
+# A program of another architecture is never run.
+case $sha256 in
+none-for-*)
+    arch=$(uname -m)
+    not_begun "this script has no program for $arch" "on the management node, put the static provost \
+for $arch where [node] programs of provostd.toml says, and print this script again: provostctl snippet"
+    ;;
+esac
 
 # Where nothing is mounted that forbids to run it. Systems whose /usr is read-only have /opt/bin.
 program=$(mktemp /usr/bin/.provost.XXXXXX 2>/dev/null) || {

@@ -6,6 +6,7 @@ mod installer;
 use std::collections::BTreeMap;
 
 use provost_api::admins;
+use provost_api::nodes::NO_PROGRAM;
 use provost_bundle::Limit;
 use provost_http::zone;
 use reqwest::Url;
@@ -57,13 +58,17 @@ impl Snippet {
             ("PROVOST_SERVER", self.servers(needs.server)?),
             ("PROVOST_KEY", needs.key),
             ("PROVOST_GENERATION", needs.generation.to_string()),
-            ("sha256", needs.sha256),
         ];
         if let [node] = &nodes.names[..] {
             values.push(("PROVOST_NODE", node.clone()));
         }
         values.extend(self.secret(client, &nodes, needs.tls).await?);
-        let mut text = script(&values, &needs.programs, &nodes.folded());
+        let programs = match needs.programs.is_empty() {
+            // A provostd of before has one.
+            true => BTreeMap::from([("x86_64".to_owned(), needs.sha256)]),
+            false => needs.programs,
+        };
+        let mut text = script(&values, &programs, &nodes.folded());
         if self.installer.is_booted() {
             text += THEN_BOOT;
         }
@@ -142,16 +147,14 @@ impl Snippet {
 fn script(values: &[(&str, String)], programs: &BTreeMap<String, String>, nodes: &str) -> String {
     let mut text = format!("# Provost: runs the postscripts of {nodes}\n");
     for (name, value) in values {
-        let export = if name.starts_with("PROVOST_") { "export " } else { "" };
-        text += &format!("{export}{name}={}\n", shell_words::quote(value));
+        text += &format!("export {name}={}\n", shell_words::quote(value));
     }
-    if programs.len() > 1 {
-        text += "case $(uname -m) in\n";
-        for (arch, sha256) in programs {
-            text += &format!("{}) sha256={sha256} ;;\n", shell_words::quote(arch));
-        }
-        text += "*) sha256=none-for-$(uname -m) ;;\nesac\n";
+    // Also where there is one program: a node of another architecture must not run it.
+    text += "case $(uname -m) in\n";
+    for (arch, sha256) in programs {
+        text += &format!("{}) sha256={sha256} ;;\n", shell_words::quote(arch));
     }
+    text += &format!("*) sha256={NO_PROGRAM}$(uname -m) ;;\nesac\n");
     for line in BODY.lines().filter(|line| !line.starts_with('#')) {
         text += line;
         text += "\n";
@@ -165,10 +168,12 @@ mod tests {
 
     #[test]
     fn a_script_has_its_values_and_none_of_our_comments() {
-        let values = [("PROVOST_NODE", "cn001".into()), ("sha256", "a b".into())];
-        let text = script(&values, &BTreeMap::new(), "cn001");
-        let head = "# Provost: runs the postscripts of cn001\nexport PROVOST_NODE=cn001\n\
-                    sha256='a b'\nunset http_proxy";
+        let values = [("PROVOST_NODE", "a b".into())];
+        let programs = [("x86_64".to_owned(), "0b".to_owned())].into();
+        let text = script(&values, &programs, "cn001");
+        let head = "# Provost: runs the postscripts of cn001\nexport PROVOST_NODE='a b'\n\
+                    case $(uname -m) in\nx86_64) sha256=0b ;;\n*) sha256=none-for-$(uname -m) ;;\nesac\n\
+                    unset http_proxy";
         assert!(text.starts_with(head), "{text}");
         assert!(!text.contains("\n#"), "{text}");
         // The frames require that.
@@ -179,8 +184,8 @@ mod tests {
     fn a_script_takes_the_program_of_its_architecture() {
         let programs = [("aarch64", "0a"), ("x86_64", "0b")];
         let programs = programs.map(|(arch, sha256)| (arch.to_owned(), sha256.to_owned())).into();
-        let text = script(&[("sha256", "0b".into())], &programs, "cn001");
-        let choice = "sha256=0b\ncase $(uname -m) in\naarch64) sha256=0a ;;\nx86_64) sha256=0b ;;\n\
+        let text = script(&[], &programs, "cn001");
+        let choice = "\ncase $(uname -m) in\naarch64) sha256=0a ;;\nx86_64) sha256=0b ;;\n\
                       *) sha256=none-for-$(uname -m) ;;\nesac\nunset";
         assert!(text.contains(choice), "{text}");
     }

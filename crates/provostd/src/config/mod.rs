@@ -113,8 +113,8 @@ fn allowed() -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct NodeConfig {
-    /// The program that installers fetch for x86_64, in place of that in `programs`. `provost` next to the
-    /// daemon's own is that of its architecture, where no other is named.
+    /// The program that installers fetch for the architecture that it was built for, in place of that in
+    /// `programs`. Without it, `provost` next to the daemon's own is one, where `programs` has no other.
     pub binary: Option<PathBuf>,
     /// The folder of all of them, as `ARCH/provost` with the architecture as `uname -m` prints it.
     pub programs: PathBuf,

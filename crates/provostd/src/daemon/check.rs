@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::error::DaemonError;
 use crate::listener::socket;
 use crate::listener::tls::{self, Pair};
+use crate::nodes::program_file;
 use crate::notify::Deliveries;
 
 /// What keeps a daemon with this configuration from starting.
@@ -30,6 +31,7 @@ pub(crate) async fn mistakes(config: &Config) -> Vec<DaemonError> {
         [data, store].into_iter().filter_map(Result::err).collect();
     mistakes.extend(groups.filter_map(group).chain(deliveries));
     mistakes.extend(certificates(config));
+    mistakes.extend(program_file::mistakes(&config.node).into_iter().map(DaemonError::Program));
     mistakes.extend(listeners(config));
     mistakes
 }

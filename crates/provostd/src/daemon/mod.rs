@@ -24,6 +24,7 @@ use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
 use crate::listener::tls::{CertificateValidity, IdentityError, NodesTls, Pair, TlsListener};
+use crate::nodes::program_file;
 use crate::xcat;
 use parts::Parts;
 use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json};
@@ -75,6 +76,10 @@ impl Daemon {
     /// Opens the store and the listeners. When this returns, all of them answer.
     pub async fn start(config: &Config) -> Result<Self, DaemonError> {
         let data = &config.data;
+        // A node must not run what was built for another architecture.
+        if let Some(mistake) = program_file::mistakes(&config.node).pop() {
+            return Err(DaemonError::Program(mistake));
+        }
         let lock = lock(data)?;
         let quotas = config.quota.quotas();
         let store: Arc<dyn Store> = match &config.store {

@@ -14,6 +14,7 @@ pub(crate) mod over_quota;
 pub(crate) mod pending;
 pub(crate) mod pending_nodes;
 pub(crate) mod program;
+pub(crate) mod program_file;
 pub(crate) mod silence;
 
 use std::sync::Arc;

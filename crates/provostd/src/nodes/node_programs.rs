@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::mem;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,16 +15,16 @@ use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use provost_bundle::Digest;
 use provost_fs::Durability;
+use provost_steplog::wording::error_chain;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use super::program_file::{ProgramError, ProgramFile};
 use crate::config::{Config, NodeConfig};
 use crate::listener::Stop;
 use crate::listener::refusal::Refusal;
 use crate::published::serve_immutable;
 
-/// The architecture of `[node] binary`, as uname(1) calls it.
-const ARCH_OF_BINARY: &str = "x86_64";
 /// How often is looked for programs that are kept no longer.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How precisely the time of a program's last request is kept.
@@ -35,8 +36,17 @@ pub(crate) struct NodePrograms {
     /// The copies, by their digests: `DATA/programs`. When it was asked for last is a file's time.
     kept: PathBuf,
     keep_for: Duration,
-    /// The states of files that were read, and their digests.
-    known: Mutex<HashMap<PathBuf, (Stamp, Digest)>>,
+    /// What is known of the files that were read.
+    known: Mutex<HashMap<PathBuf, Known>>,
+}
+
+/// One state of a file.
+#[derive(Clone)]
+struct Known {
+    stamp: Stamp,
+    /// As uname(1) calls it.
+    architecture: String,
+    digest: Digest,
 }
 
 /// What distinguishes one state of a file from another.
@@ -67,14 +77,29 @@ impl NodePrograms {
     /// The digest of each architecture's program as it is now. A file is read only if it has changed.
     pub(crate) async fn digests(self: &Arc<Self>) -> Result<BTreeMap<String, Digest>, Refusal> {
         let this = Arc::clone(self);
-        spawn_blocking(move || this.read()).await?.map_err(|(path, e)| {
-            Refusal::new(
-                StatusCode::NOT_FOUND,
-                format!("serving the program for nodes: reading {}: {e}", path.display()),
-                "on the management node: install the static provost there, or set binary or programs \
-                 under [node] in provostd.toml",
-            )
-        })
+        let (digests, failed) = spawn_blocking(move || this.read()).await?;
+        match failed.last() {
+            Some(failed) if digests.is_empty() => {
+                let error = format!("serving the program for nodes: {}", error_chain(failed));
+                Err(Refusal::new(StatusCode::NOT_FOUND, error, failed.hint()))
+            }
+            _ => {
+                for failed in &failed {
+                    tracing::warn!(
+                        hint = failed.hint(),
+                        "serving the program for nodes: {}",
+                        error_chain(failed)
+                    );
+                }
+                Ok(digests)
+            }
+        }
+    }
+
+    /// What makes it serve a program for this architecture as well.
+    pub(crate) fn place(&self, architecture: &str) -> String {
+        let folder = self.files.programs.display();
+        format!("install {folder}/{architecture}/provost ([node] programs in provostd.toml)")
     }
 
     /// Whether the program with this digest can be served.
@@ -103,69 +128,47 @@ impl NodePrograms {
             }
             // On a full disk it couldn't be kept.
             let known = this.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut files = this.files().into_values();
-            files.find(|file| known.get(file).is_some_and(|(_, digest)| *digest == sha256))
+            let mut known = known.iter();
+            known.find(|(_, known)| known.digest == sha256).map(|(file, _)| file.clone())
         })
         .await
         .ok()?
     }
 
-    /// The files, by architecture.
-    fn files(&self) -> BTreeMap<String, PathBuf> {
-        let entries = fs::read_dir(&self.files.programs).into_iter().flatten().flatten();
-        let file = |entry: fs::DirEntry| {
-            let file = entry.path().join("provost");
-            Some((entry.file_name().into_string().ok()?, file)).filter(|(_, file)| file.is_file())
-        };
-        let mut files: BTreeMap<String, PathBuf> = entries.filter_map(file).collect();
-        match &self.files.binary {
-            Some(binary) => drop(files.insert(ARCH_OF_BINARY.to_owned(), binary.clone())),
-            None => {
-                let own = rustix::system::uname().machine().to_string_lossy().into_owned();
-                // Where the daemon's own path is unknown, this file doesn't exist.
-                let here = std::env::current_exe().unwrap_or_default().with_file_name("provost");
-                files.entry(own).or_insert(here);
-            }
-        }
-        files
-    }
-
-    /// The digest of each file that can be read. Fails where none can.
-    fn read(&self) -> Result<BTreeMap<String, Digest>, (PathBuf, io::Error)> {
+    /// The digest of each architecture's program, and what can't be served.
+    fn read(&self) -> (BTreeMap<String, Digest>, Vec<ProgramError>) {
         // Other requests wait for these digests instead of reading the files as well.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut digests, mut failed) = (BTreeMap::new(), None);
-        for (arch, path) in self.files() {
-            match self.digest(&path, &mut known) {
-                Ok(digest) => drop(digests.insert(arch, digest)),
-                Err(e) => failed = Some((path, e)),
+        let before = mem::take(&mut *known);
+        let (mut digests, mut failed) = (BTreeMap::new(), Vec::new());
+        for file in ProgramFile::all(&self.files) {
+            match self.look(&file, before.get(&file.path)) {
+                Ok(now) => {
+                    digests.insert(now.architecture.clone(), now.digest);
+                    known.insert(file.path, now);
+                }
+                Err(e) => failed.push(e),
             }
         }
-        match failed {
-            Some(failed) if digests.is_empty() => Err(failed),
-            _ => Ok(digests),
-        }
+        (digests, failed)
     }
 
-    fn digest(
-        &self,
-        path: &Path,
-        known: &mut HashMap<PathBuf, (Stamp, Digest)>,
-    ) -> io::Result<Digest> {
-        let stamp = Stamp::from(fs::metadata(path)?);
-        if let Some((_, digest)) = known.get(path).filter(|(known, _)| *known == stamp)
-            && self.kept(*digest).exists()
+    fn look(&self, file: &ProgramFile, before: Option<&Known>) -> Result<Known, ProgramError> {
+        let path = &file.path;
+        let stamp = Stamp::from(fs::metadata(path).map_err(file.unreadable())?);
+        if let Some(known) = before.filter(|known| known.stamp == stamp)
+            && self.kept(known.digest).exists()
         {
-            return Ok(*digest);
+            return Ok(known.clone());
         }
-        let bytes = fs::read(path)?;
+        let bytes = fs::read(path).map_err(file.unreadable())?;
+        let architecture = file.architecture(&bytes)?;
         let digest = Digest::of(&bytes);
         if let Err(e) = self.keep(digest, &bytes) {
             let hint = format!("make room on the file system of {}", self.kept.display());
             tracing::warn!(hint, "keeping {} by its digest: {e}", path.display());
         }
-        known.insert(path.to_owned(), (stamp, digest));
-        Ok(digest)
+        Ok(Known { stamp, architecture, digest })
     }
 
     /// Where the copy of a program is.
@@ -244,20 +247,58 @@ mod tests {
         }
     }
 
+    /// A program of `text` for the architecture whose ELF machine that is.
+    fn program(machine: u8, text: &str) -> Vec<u8> {
+        let mut head = b"\x7fELF\x02\x01".to_vec();
+        head.resize(18, 0);
+        [&head[..], &[machine, 0], text.as_bytes()].concat()
+    }
+
     #[test]
     fn a_program_that_was_replaced_is_another_and_each_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let programs = programs(folder.path());
-        assert!(programs.read().is_err());
-        for text in ["one", "two"] {
-            let next = folder.path().join("next");
-            fs::write(&next, text).unwrap();
+        assert!(programs.read().0.is_empty());
+        for (text, machine, architecture) in
+            [("one", 62, "x86_64"), ("two", 62, "x86_64"), ("one", 183, "aarch64")]
+        {
+            let (next, program) = (folder.path().join("next"), program(machine, text));
+            fs::write(&next, &program).unwrap();
             fs::rename(&next, folder.path().join("provost")).unwrap();
             for _ in 0..2 {
-                let digest = Digest::of(text.as_bytes());
-                assert_eq!(programs.read().unwrap(), [("x86_64".to_owned(), digest)].into());
-                assert_eq!(fs::read_to_string(programs.kept(digest)).unwrap(), text);
+                let digest = Digest::of(&program);
+                assert_eq!(programs.read().0, [(architecture.to_owned(), digest)].into());
+                assert_eq!(fs::read(programs.kept(digest)).unwrap(), program);
             }
+        }
+    }
+
+    #[test]
+    fn a_program_of_another_architecture_than_its_folder_names_is_never_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = programs(folder.path());
+        let place = folder.path().join("programs/ppc64le");
+        fs::create_dir_all(&place).unwrap();
+        let (own, other) = (program(21, "own"), program(62, "other"));
+        fs::write(folder.path().join("provost"), program(62, "")).unwrap();
+        // It came while the daemon runs.
+        for (program, serves) in [(&own, true), (&other, false), (&own, true)] {
+            fs::remove_file(place.join("provost")).ok();
+            fs::write(place.join("provost"), program).unwrap();
+            let (digests, failed) = programs.read();
+            assert_eq!(digests.get("ppc64le").copied(), serves.then(|| Digest::of(program)));
+            assert_eq!(digests.len() + failed.len(), 2);
+            assert_eq!(failed.is_empty(), serves);
+            let served = programs.kept(Digest::of(&other)).exists();
+            assert!(
+                !served
+                    && !programs
+                        .known
+                        .lock()
+                        .unwrap()
+                        .values()
+                        .any(|k| k.digest == Digest::of(&other))
+            );
         }
     }
 
@@ -277,12 +318,13 @@ mod tests {
         programs.remove_old(now + 30 * DAY);
         assert!(kept("asked").exists());
         // What is still this machine's is kept again.
-        fs::write(folder.path().join("provost"), "asked").unwrap();
+        let own = program(62, "own");
+        fs::write(folder.path().join("provost"), &own).unwrap();
         for _ in 0..2 {
             programs.remove_old(now + 400 * DAY);
-            assert!(!kept("asked").exists());
-            programs.read().unwrap();
-            assert!(kept("asked").exists());
+            assert!(!programs.kept(Digest::of(&own)).exists());
+            programs.read();
+            assert!(programs.kept(Digest::of(&own)).exists());
         }
     }
 }

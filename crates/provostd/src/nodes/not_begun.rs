@@ -38,9 +38,13 @@ pub(crate) async fn not_begun(
             let error = "the body isn't PROOF, RUN SHA256 and a reason, each on a line";
             Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
         })?;
-    let hint = match programs.has(said.sha256).await {
-        true => format!("check that {node} reaches this server, then install it again"),
-        false => format!("print the installer's script again: provostctl snippet … {node}"),
+    let again = format!("print the installer's script again: provostctl snippet … {node}");
+    let hint = match said.architecture() {
+        Some(architecture) => format!("{}, then {again}", programs.place(architecture)),
+        None if programs.has(said.sha256).await => {
+            format!("check that {node} reaches this server, then install it again")
+        }
+        None => again,
     };
     let digests = enrolment.store.digests_of(&node, now()).await?;
     if !digests.iter().any(|digest| proof(digest, said.text) == said.proof) {

@@ -7,9 +7,18 @@ use crate::server::Server;
 use provostd::{Config, NodeConfig};
 use serde_json::{Value, json};
 
-/// The digest of "0123456789", and of "another".
-const OF_DIGITS: &str = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
-const OF_ANOTHER: &str = "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
+/// Where an ELF header names x86_64 and aarch64 (elf(5), `e_machine`).
+const X86_64: u8 = 62;
+const AARCH64: u8 = 183;
+
+/// A program of 20 bytes and `text`, and its digest.
+fn program(machine: u8, text: &str) -> (Vec<u8>, String) {
+    let mut head = b"\x7fELF\x02\x01".to_vec();
+    head.resize(18, 0);
+    let program = [&head[..], &[machine, 0], text.as_bytes()].concat();
+    let digest = provost_bundle::Digest::of(&program).to_string();
+    (program, digest)
+}
 
 /// An answer, as it came.
 struct Answer {
@@ -143,26 +152,28 @@ async fn a_signature_goes_along_with_the_whole_of_what_it_signs() {
 async fn the_nodes_program_is_served_by_its_digest_alone() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("node");
-    std::fs::write(&binary, "0123456789").unwrap();
+    let ((first, digest), (second, next)) =
+        (program(X86_64, "0123456789"), program(X86_64, "another"));
+    let (digest, next) = (digest.as_str(), next.as_str());
+    std::fs::write(&binary, &first).unwrap();
     let config = Config { node: node(&binary), ..crate::server::config(&folder) };
     let server = Server::start_with(folder, &config).await;
-    let (digest, next) = (OF_DIGITS, OF_ANOTHER);
     let at = |digest: &str| format!("/bin/{digest}/provost");
     let whole = get(&server, &at(digest), &[]);
-    assert_eq!((whole.status, whole.body.as_slice()), (200, &b"0123456789"[..]));
+    assert_eq!((whole.status, &whole.body), (200, &first));
     assert_eq!(whole.tag(), format!("\"{digest}\""));
     assert!(whole.header("cache-control").unwrap().contains("immutable"));
-    let rest = get(&server, &at(digest), &[("Range", "bytes=8-")]);
+    let rest = get(&server, &at(digest), &[("Range", "bytes=28-")]);
     assert_eq!((rest.status, rest.body.as_slice()), (206, &b"89"[..]));
     for other in [next, "x", "..%2f..%2fetc"] {
         assert_eq!(get(&server, &at(other), &[]).status, 404, "{other}");
     }
     // An upgrade of the management node: installer files that were printed before are good.
-    std::fs::write(binary.with_extension("new"), "another").unwrap();
+    std::fs::write(binary.with_extension("new"), &second).unwrap();
     std::fs::rename(binary.with_extension("new"), &binary).unwrap();
-    assert_eq!(get(&server, &at(next), &[]).body, b"another");
-    assert_eq!(get(&server, &at(digest), &[]).body, b"0123456789");
-    let gone = get(&server, &at(&digest.replace('8', "7")), &[]);
+    assert_eq!(get(&server, &at(next), &[]).body, second);
+    assert_eq!(get(&server, &at(digest), &[]).body, first);
+    let gone = get(&server, &at(&"0".repeat(64)), &[]);
     assert!(gone.status == 404 && String::from_utf8_lossy(&gone.body).contains("snippet"));
     let pending: Value = server.admin("/v1/pending").await.json().await.unwrap();
     assert_eq!(
@@ -172,7 +183,7 @@ async fn the_nodes_program_is_served_by_its_digest_alone() {
     assert!(pending[0]["hint"].as_str().unwrap().contains("provostctl snippet"), "{pending}");
 }
 
-/// With the program for x86_64 at `binary`, and no other.
+/// With the program at `binary`, and no other.
 fn node(binary: &std::path::Path) -> NodeConfig {
     let programs = binary.with_file_name("programs");
     NodeConfig { binary: Some(binary.to_owned()), programs }
@@ -183,12 +194,13 @@ async fn each_architecture_has_its_program() {
     let folder = tempfile::tempdir().unwrap();
     let node = node(&folder.path().join("node"));
     std::fs::create_dir_all(node.programs.join("aarch64")).unwrap();
-    std::fs::write(node.programs.join("aarch64/provost"), "another").unwrap();
-    std::fs::write(folder.path().join("node"), "0123456789").unwrap();
+    let programs = [program(X86_64, "0123456789"), program(AARCH64, "another")];
+    std::fs::write(node.programs.join("aarch64/provost"), &programs[1].0).unwrap();
+    std::fs::write(folder.path().join("node"), &programs[0].0).unwrap();
     let config = Config { node, ..crate::server::config(&folder) };
     let server = Server::start_with(folder, &config).await;
-    for (text, digest) in [("0123456789", OF_DIGITS), ("another", OF_ANOTHER)] {
+    for (program, digest) in programs {
         let answer = get(&server, &format!("/bin/{digest}/provost"), &[]);
-        assert_eq!((answer.status, &*answer.body), (200, text.as_bytes()));
+        assert_eq!((answer.status, answer.body), (200, program));
     }
 }
