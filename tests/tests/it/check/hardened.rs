@@ -41,3 +41,31 @@ fn a_umask_of_077_has_no_effect_on_scripts() {
     out.expect(0);
     assert_eq!(std::fs::read_to_string(cluster.path("made")).unwrap(), "0022\n");
 }
+
+/// Puts a value of Yama's in place of this kernel's, for what only reads it, and takes CAP_SYS_PTRACE away.
+const YAMA: &str = "mount -t tmpfs tmpfs /proc/sys/kernel && mkdir /proc/sys/kernel/yama && \
+                    echo \"$0\" >/proc/sys/kernel/yama/ptrace_scope && exec \"$@\"";
+
+#[test]
+fn yama_is_named_with_its_fix_and_a_run_goes_on_without_the_trace() {
+    skip_if(missing::mounts());
+    skip_if(missing::tracing());
+    let (_cluster, node) = cluster();
+    let unshare = ["unshare", "--mount", "--propagation", "private"];
+    let denied = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
+    for (scope, fix) in [("2", "--cap-add SYS_PTRACE"), ("3", "in /etc/sysctl.d")] {
+        let by = [&unshare[..], &denied, &["sh", "-c", YAMA, scope]].concat();
+        let check = node.command_by(&by, &["check", "--format", "json"]).output().unwrap();
+        let named = format!("ptrace_scope is {scope}");
+        one(&Out::from(check).expect(0), "trace", &["note", &named, fix]);
+        let out: Out = node.command_by(&by, &["boot"]).output().unwrap().into();
+        out.expect(0);
+        let log = node.status()["stages"].as_array().unwrap().last().unwrap()["log"].clone();
+        let log = std::fs::read_to_string(log.as_str().unwrap()).unwrap();
+        assert!(log.contains("commands aren't traced") && log.contains("CAP_SYS_PTRACE"), "{log}");
+    }
+    // With the right, 2 is no hindrance.
+    let by = [&unshare[..], &["sh", "-c", YAMA, "2"]].concat();
+    let check = node.command_by(&by, &["check", "--format", "json"]).output().unwrap();
+    one(&Out::from(check).expect(0), "trace", &["ok", "ptrace_scope is 2"]);
+}

@@ -50,20 +50,38 @@ pub(super) fn look(state: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Why commands can't be traced, if so.
+/// Why commands can't be traced, if so, and what Yama has to do with it.
 fn trace() -> Option<Finding> {
-    let why = provost_exec::can_trace().err()?;
     let scope = fs::read_to_string(PTRACE_SCOPE).unwrap_or_default();
-    let detail = format!("the commands of scripts aren't logged: {why}");
-    Some(Finding::note("trace", detail, hint(&why, scope.trim())))
+    traced(provost_exec::can_trace(), scope.trim())
+}
+
+fn traced(can: Result<(), Untraceable>, scope: &str) -> Option<Finding> {
+    let Err(why) = can else {
+        let detail =
+            format!("{PTRACE_SCOPE} is 2: commands are logged all the same, by CAP_SYS_PTRACE");
+        return (scope == "2").then(|| Finding::ok("trace", detail));
+    };
+    let of_yama = match (&why, scope) {
+        (Untraceable::NotPrivileged | Untraceable::Refused(_), "2" | "3") => {
+            format!("; {PTRACE_SCOPE} is {scope}")
+        }
+        _ => String::new(),
+    };
+    let detail = format!("the commands of scripts aren't logged: {why}{of_yama}");
+    Some(Finding::note("trace", detail, hint(&why, scope)))
 }
 
 fn hint(why: &Untraceable, scope: &str) -> &'static str {
     match (why, scope) {
         (Untraceable::OldKernel, _) => "run a newer kernel; all else works on this one",
-        (Untraceable::Refused(_), "3") => {
-            "set kernel.yama.ptrace_scope = 2 in /etc/sysctl.d, which lets root trace, and reboot: 3 can't be \
-             lowered"
+        (Untraceable::NotPrivileged | Untraceable::Refused(_), "3") => {
+            "set kernel.yama.ptrace_scope = 2 in /etc/sysctl.d, which lets root with CAP_SYS_PTRACE trace, and \
+             reboot: 3 can't be lowered"
+        }
+        (Untraceable::NotPrivileged, "2") => {
+            "run provost as root with CAP_SYS_PTRACE, as kernel.yama.ptrace_scope = 2 demands; in a container: \
+             --cap-add SYS_PTRACE"
         }
         _ => "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)",
     }
@@ -78,12 +96,28 @@ fn is_noexec(path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    /// How the finding ends, and its text.
+    fn told(can: Result<(), Untraceable>, scope: &str) -> Option<String> {
+        traced(can, scope).map(|finding| serde_json::to_string(&finding).unwrap())
+    }
+
     #[test]
-    fn a_hint_names_what_refuses_the_trace() {
-        let refused = Untraceable::Refused("Operation not permitted".to_owned());
-        assert!(hint(&refused, "3").contains("ptrace_scope = 2"));
-        assert!(hint(&refused, "1").contains("container"));
-        assert!(hint(&Untraceable::NotPrivileged, "3").contains("CAP_SYS_PTRACE"));
-        assert!(hint(&Untraceable::OldKernel, "").contains("newer kernel"));
+    fn yama_is_named_where_it_matters_with_the_fix() {
+        let refused = || Err(Untraceable::Refused("Operation not permitted".to_owned()));
+        let denied = || Err(Untraceable::NotPrivileged);
+        for (can, scope, is) in [
+            (Ok(()), "2", "ptrace_scope is 2: commands are logged all the same"),
+            (denied(), "2", "ptrace_scope = 2 demands"),
+            (denied(), "3", "ptrace_scope = 2 in /etc/sysctl.d"),
+            (refused(), "3", "ptrace_scope = 2 in /etc/sysctl.d"),
+            (refused(), "1", "let its container allow ptrace(2)"),
+            (denied(), "", "give provost root with CAP_SYS_PTRACE"),
+            (Err(Untraceable::OldKernel), "3", "run a newer kernel"),
+        ] {
+            let text = told(can, scope).unwrap();
+            assert!(text.contains(is), "{scope}: {text}");
+        }
+        assert_eq!(told(Ok(()), "1"), None);
+        assert!(told(denied(), "3").unwrap().contains("ptrace_scope is 3"));
     }
 }
