@@ -7,6 +7,7 @@
 pub mod backoff;
 mod csr;
 mod identity;
+pub mod no_route;
 mod private_transport;
 pub mod resolve;
 mod verifier;

@@ -55,6 +55,11 @@ pub fn resolve(name: &str) -> Option<Result<SocketAddr, String>> {
     Some(index(&zone).map(|index| SocketAddrV6::new(address, 0, 0, index).into()))
 }
 
+/// The interface in a name that [`parse_url`] made.
+pub fn of(name: &str) -> Option<String> {
+    parts(name).map(|(_, zone)| zone)
+}
+
 /// `text` with such names as the user wrote them.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(SUFFIX) {

@@ -41,3 +41,29 @@ fn a_link_local_address_serves_nodes_and_admins() {
     let script = cluster.ctl(&["snippet", "sh", "cn001", "--server", &server]).expect(0).stdout;
     assert!(script.contains(&format!("http://[fe80::41%25enP1]:{port}")), "{script}");
 }
+
+#[test]
+fn a_report_that_no_interface_takes_names_the_interface() {
+    enter_own_network("10.0.0.1/8");
+    Out::from(Command::new("sh").args(["-c", MAKE]).output().unwrap()).expect(0);
+    let mut cluster = Cluster::new();
+    cluster.script("setup", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"setup\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    // Which one that is, only an address with an interface says.
+    for (server, hint) in [("192.0.2.7", "192.0.2.7"), ("[fe80::41%enP1]", "ip link set enP1 up")] {
+        node.configure(&format!(
+            "servers = [\"http://{server}:8480\"]\n[trust]\nkeys = [\"{}\"]\n[fetch]\ndeadline = \"1s\"\n\
+             [report]\ndeadline = \"1s\"\n",
+            cluster.key()
+        ));
+        node.provost(&["boot"]).expect(3);
+        Out::from(Command::new("ip").args(["link", "set", "enP1", "down"]).output().unwrap())
+            .expect(0);
+        let said = node.provost(&["report"]);
+        let told = said.stderr.lines().find_map(|line| line.split_once("hint: "));
+        assert!(told.is_some_and(|(_, told)| told.contains(hint)), "{server}: {said:?}");
+    }
+}

@@ -10,7 +10,7 @@ use reqwest::{RequestBuilder, StatusCode, Url};
 use super::server_rotation::ServerRotation;
 use crate::failure::Failure;
 use crate::settings::{Settings, Token};
-use provost_http::{Client, body, reason, retry_after};
+use provost_http::{Client, body, no_route, reason, retry_after};
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);
@@ -137,7 +137,9 @@ impl Servers {
         };
         let (status, wait, answer) = answer.await.map_err(|e: reqwest::Error| {
             let message = format!("reporting to {}: {}", self.server(), reason(&e));
-            let hint = "check that provostd runs there and that this node can reach it";
+            let hint = no_route::hint(&e, &self.server()).unwrap_or_else(|| {
+                "check that provostd runs there and that this node can reach it".to_owned()
+            });
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
         })?;
         let took_us = begun.elapsed().as_micros() as u64;
