@@ -117,6 +117,43 @@ fn an_account_that_is_no_longer_named_loses_its_rights_and_keys() {
 }
 
 #[test]
+fn an_account_that_the_list_names_no_longer_loses_its_rights() {
+    let root = node();
+    // The accounts that `sudoer -u` has named at the boots up to now, each a run.
+    let boot = |run: &str, names: &[&str]| {
+        for name in names {
+            let site = [("PROVOST_SERVICE", "boot"), ("PROVOST_RUN", run)];
+            root.script(&format!("sudoer -u {name}"), &site).expect(0);
+        }
+    };
+    let may = || {
+        let names = ["old", "new", "other", "hand"];
+        let may = |name: &&str| root.path(&format!("/etc/sudoers.d/50-{name}")).exists();
+        names.into_iter().filter(may).collect::<Vec<_>>()
+    };
+    root.script("sudoer -u hand", &[("PROVOST_SERVICE", "run"), ("PROVOST_RUN", "0")]);
+    let first = [("PROVOST_SERVICE", "boot"), ("PROVOST_RUN", "1")];
+    root.settles("sudoer -u old", &first);
+    boot("2", &["old"]);
+    assert_eq!(may(), ["old", "hand"]);
+    boot("3", &["new"]);
+    assert_eq!(may(), ["new", "hand"]);
+    let out = root.sh("sudo -l -U old", &[]).stdout;
+    assert!(out.contains("not allowed to run sudo"), "{out}");
+    // Of several, each keeps its rights while a run is in progress.
+    boot("4", &["new", "other"]);
+    boot("5", &["other"]);
+    assert_eq!(may(), ["new", "other", "hand"]);
+    boot("6", &["other"]);
+    assert_eq!(may(), ["other", "hand"]);
+    // What runs by hand takes nothing from others, nor do steps of another service.
+    root.settles("sudoer -u old", &[("PROVOST_SERVICE", "run"), ("PROVOST_RUN", "7")]);
+    root.settles("sudoer -u new", &[("PROVOST_SERVICE", "kickstart"), ("PROVOST_RUN", "8")]);
+    boot("9", &["other"]);
+    assert_eq!(may(), ["old", "new", "other", "hand"]);
+}
+
+#[test]
 fn sshd_has_the_host_keys_of_the_site_alone() {
     let root = node();
     let key = root.text("/tmp/key");
