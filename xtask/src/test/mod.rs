@@ -1,5 +1,6 @@
 //! `cargo xtask test`: what decides whether a change may go in, and a quick and a long part of it.
 
+mod architectures;
 pub(crate) mod cycles;
 mod dependencies;
 mod nextest;
@@ -130,6 +131,7 @@ fn check_sources(steps: &mut Steps) -> Result<()> {
         cargo::run("cargo", &args)
     })?;
     steps.run("import cycles", cycles::check)?;
+    steps.run("architectures", architectures::check)?;
     steps.run("shell lints", shell::lint)
 }
 
