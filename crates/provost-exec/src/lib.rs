@@ -24,7 +24,7 @@ pub use failure_location::FailureLocation;
 pub use orders::Orders;
 pub use outcome::{EndCause, Event, Outcome, Usage};
 pub use output::Secrets;
-pub use process::{NotStarted, Why, kill_marked};
+pub use process::{NoCgroup, NotStarted, Why, can_use_cgroup, kill_marked};
 pub use step::{LeakPolicy, Limits, Step, Trace};
 pub use supervisor::Supervisor;
 pub use trace::{Untraceable, can_trace};

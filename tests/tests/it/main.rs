@@ -63,6 +63,7 @@ mod many_daemons;
 mod messages;
 mod migrate_page;
 mod monitoring;
+mod no_cgroups;
 mod node_life;
 mod odd_values;
 mod old_kernels;

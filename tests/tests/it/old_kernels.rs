@@ -33,11 +33,16 @@ fn needs(kernel: OldKernel) {
 
 /// Boots it. Returns what it said, and the log of `works`.
 fn boot(kernel: OldKernel) -> (String, String) {
+    boot_by(&kernel.by(), &World::all())
+}
+
+/// The same, by a program that is given it as its last arguments.
+pub(crate) fn boot_by(by: &[String], worlds: &[World]) -> (String, String) {
+    let kernel: Vec<&str> = by.iter().map(String::as_str).collect();
     let ground = Ground::new(&SCRIPTS);
-    let by = kernel.by();
-    for world in World::all() {
-        let run = ground.start_by(&[&by[0], &by[1]], world, &["boot"]).end(LONG);
-        assert_eq!(run.code, Some(1), "{kernel}, {world:?}: {}", run.said);
+    for world in worlds.iter().copied() {
+        let run = ground.start_by(&kernel, world, &["boot"]).end(LONG);
+        assert_eq!(run.code, Some(1), "{kernel:?}, {world:?}: {}", run.said);
         let leaves = ground.end_of("boot", "leaves");
         assert_eq!(leaves["result"], "success", "{leaves:#}");
         assert!(leaves["leaked"][0].as_str().unwrap().ends_with(" sleep"), "{leaves:#}");
@@ -58,11 +63,19 @@ fn boot(kernel: OldKernel) -> (String, String) {
         ground.nobody_is_left(&run.said);
         ground.node().provost(&["release"]).expect(0);
     }
-    let run = ground.start_by(&[&by[0], &by[1]], World::Walk, &["run", "works"]).end(LONG);
+    let run = ground.start_by(&kernel, World::Walk, &["run", "works"]).end(LONG);
     assert_eq!(run.code, Some(0), "{}", run.said);
     let status = ground.node().status();
     let log = status["stages"].as_array().unwrap().last().unwrap()["log"].clone();
     (run.said, std::fs::read_to_string(log.as_str().unwrap()).unwrap())
+}
+
+/// What `provost check` prints, run by a program.
+pub(crate) fn check_by(by: &[String]) -> String {
+    let by: Vec<&str> = by.iter().map(String::as_str).collect();
+    let ground = Ground::new(&SCRIPTS);
+    let out = ground.node().command_by(&by, &["check"]).output().unwrap();
+    String::from_utf8(out.stdout).unwrap()
 }
 
 #[test]
@@ -100,7 +113,6 @@ fn a_run_that_is_killed_leaves_nobody_behind() {
 #[test]
 fn check_shows_what_is_missing_and_what_is_done_instead() {
     needs(OldKernel::Linux3_10);
-    let ground = Ground::new(&SCRIPTS);
     for (kernel, parts) in [
         (OldKernel::Linux4_18, &["pidfd_open (5.3): SIGCHLD reports a script's end"][..]),
         (
@@ -108,9 +120,7 @@ fn check_shows_what_is_missing_and_what_is_done_instead() {
             &["pidfd_open (5.3)", "memfd_create (3.17)", "waitid with __WALL (4.7)"],
         ),
     ] {
-        let by = kernel.by();
-        let out = ground.node().command_by(&[&by[0], &by[1]], &["check"]).output().unwrap();
-        let text = String::from_utf8(out.stdout).unwrap();
+        let text = check_by(&kernel.by());
         let line = text.lines().find(|line| line.starts_with("ok      kernel ")).unwrap();
         assert!(parts.iter().all(|part| line.contains(part)), "{kernel}: {line}");
         let is_noted = text.contains("the commands of scripts aren't logged");

@@ -19,11 +19,55 @@ const MOST_PROCESSES: &str = "8192";
 
 /// How the name of a leaf begins; the keeper's process id follows.
 const PREFIX: &str = "provost-";
+/// How the name of a group begins that only shows whether there can be one.
+const PROBE: &str = "check-provost-";
+/// The variable that says that no cgroup is to be used.
+const OFF: &str = "PROVOST_NO_CGROUP";
 /// How many leaves are tried: daemons may live in those of keepers that had the same process id.
 const MOST_NAMES: usize = 9;
 
 /// The attribute of a leaf whose processes may not outlive the keeper.
 const MARK: &str = "user.provost";
+
+/// Why no cgroup holds a script's processes.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCgroup {
+    /// The variable `PROVOST_NO_CGROUP` is set.
+    #[error("{OFF} is set")]
+    Off,
+    /// There is no cgroup v2.
+    #[error("no cgroup v2 is mounted")]
+    NotMounted,
+    /// A group can't be made.
+    #[error("making a group in {}: {source}", path.display())]
+    Refused {
+        /// In which one.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It has no `cgroup.kill`.
+    #[error("it can't kill before Linux 5.14")]
+    OldKernel,
+}
+
+/// Says why no cgroup can hold a script's processes here, if so. It makes one, and removes it.
+///
+/// # Errors
+///
+/// Why not.
+pub fn can_use_cgroup() -> Result<(), NoCgroup> {
+    if std::env::var_os(OFF).is_some() {
+        return Err(NoCgroup::Off);
+    }
+    let outside = own_group().ok_or(NoCgroup::NotMounted)?;
+    let probe = outside.join(format!("{PROBE}{}", std::process::id()));
+    let refused = |source| NoCgroup::Refused { path: outside.clone(), source };
+    fs::create_dir(&probe).map_err(refused)?;
+    let can_kill = probe.join("cgroup.kill").exists();
+    let _ = fs::remove_dir(&probe);
+    if can_kill { Ok(()) } else { Err(NoCgroup::OldKernel) }
+}
 
 /// The keeper's own leaf.
 pub(crate) struct Leaf {
@@ -36,7 +80,7 @@ impl Leaf {
     /// Makes a leaf and moves this process into it. None where there is no cgroup v2 that this
     /// user may write to, or one that can't kill (Linux before 5.14).
     pub(crate) fn enter() -> Option<Self> {
-        if std::env::var_os("PROVOST_NO_CGROUP").is_some() {
+        if std::env::var_os(OFF).is_some() {
             return None;
         }
         let outside = own_group()?;

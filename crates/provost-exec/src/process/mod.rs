@@ -14,5 +14,6 @@ pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod wait;
 
+pub use cgroup::{NoCgroup, can_use_cgroup};
 pub use cut_off::kill_marked;
 pub use not_started::{NotStarted, Why};

@@ -1,4 +1,5 @@
-//! What hardened systems have (STIG, CIS) that keeps scripts from running, or from being traced.
+//! What hardened systems have (STIG, CIS) that keeps scripts from running, or from being traced, and what a
+//! small one lacks that would hold their processes.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ const UMASK: &str = "0022";
 
 /// Looks at what a script needs to run.
 pub(super) fn look(state: &Path) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = trace().into_iter().collect();
+    let mut findings: Vec<Finding> = trace().into_iter().chain(cgroup()).collect();
     let shown = state.display();
     if is_noexec(state) {
         let message = format!("{shown} is mounted noexec: no script can run from there");
@@ -48,6 +49,14 @@ pub(super) fn look(state: &Path) -> Vec<Finding> {
         Finding::ok("umask", format!("{umask} here; scripts run with {UMASK} all the same"))
     }));
     findings
+}
+
+/// What holds a script's processes where no cgroup does.
+fn cgroup() -> Option<Finding> {
+    let why = provost_exec::can_use_cgroup().err()?;
+    let detail =
+        format!("no cgroup holds a script's processes, which are found in /proc instead: {why}");
+    Some(Finding::ok("cgroup", detail))
 }
 
 /// Why commands can't be traced, if so, and what Yama has to do with it.
