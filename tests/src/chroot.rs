@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::{Cluster, Out, skip};
+use crate::{Cluster, OldKernel, Out, skip};
 
 /// A copy of a root, in which everything may be changed; it is seen in a mount namespace of its
 /// own, and gone with it. As in an installer, no systemd runs, no name can be looked up, /proc and
@@ -15,6 +15,8 @@ pub struct Chroot {
     folder: PathBuf,
     /// That folder, if it is the root's own.
     _own: Option<TempDir>,
+    /// What its programs run on, if it isn't this machine's kernel.
+    kernel: Option<OldKernel>,
 }
 
 /// Lays a layer that can be written over the root `$2`, and waits until its standard input ends.
@@ -77,7 +79,12 @@ impl Chroot {
             let out: Out = holder.wait_with_output().unwrap().into();
             return Err(format!("no root can be made: {}", out.stderr.trim()));
         }
-        Ok(Self { holder, folder: folder.to_owned(), _own: None })
+        Ok(Self { holder, folder: folder.to_owned(), _own: None, kernel: None })
+    }
+
+    /// From now on it has another kernel; none is this machine's own.
+    pub fn set_kernel(&mut self, kernel: Option<OldKernel>) {
+        self.kernel = kernel;
     }
 
     /// Runs `script` by sh in the root, with the environment that an installer gives.
@@ -92,7 +99,14 @@ impl Chroot {
     }
 
     fn shell(&self, script: &str) -> Command {
-        let mut command = self.inside("chroot");
+        let mut command = match self.kernel.map(OldKernel::by) {
+            Some([program, kernel]) => {
+                let mut command = self.inside(&program);
+                command.args([&kernel, "chroot"]);
+                command
+            }
+            None => self.inside("chroot"),
+        };
         command.arg(self.folder.join("root")).args(["/bin/sh", "-c", script]);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/root");
         command.stdin(Stdio::null());

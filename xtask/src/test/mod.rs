@@ -48,7 +48,7 @@ impl LongGroup {
             }
             Self::OldKernel => {
                 "package(provost-tests) & binary(it) & test(/^(old_kernels|end_to_end|twelve_stages|hostile|\
-                 kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node)::/)"
+                 kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
             Self::Year => "package(provost-tests) & test(/^year::/)",
         }
