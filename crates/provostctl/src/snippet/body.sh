@@ -3,7 +3,7 @@
 # itself reads, and sha256, chosen by the architecture. No comment of this file gets there. The script
 # goes through the templates of installers and other tools, and so has no brace next to a brace, % or #,
 # and no % next to < or >.
-# shellcheck disable=SC2013,SC2016,SC2154
+# shellcheck disable=SC2013,SC2016,SC2154,SC3057
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 
 have() { command -v "$1" >/dev/null 2>&1; }
