@@ -61,6 +61,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "backup" -d 'W
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "restore" -d 'Restore this management node from a backup: into an empty folder and an empty store, before provostd is started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 2 there is no such script, 124 some took too long'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "sync" -d 'Publish what has changed, then have nodes install the files of their lists by ssh, with the postscript syncfiles: xCAT\'s updatenode -F. Exit statuses: 0 all is well, 1 nothing was published, or a node failed or couldn\'t be reached, 2 wrong usage, or no syncfiles to publish, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run on nodes by ssh all that a boot needs (`provost boot`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
@@ -447,6 +448,26 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l site -d 'What nodes run' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l scripts -d 'The folder of scripts; all of it is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key -d 'The secret key that signs it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l fanout -d 'How many nodes at once' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l timeout -d 'How long a node may take' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l dry-run -d 'Show what would be published, and which nodes would sync; change nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F

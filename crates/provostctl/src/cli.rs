@@ -16,7 +16,7 @@ use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
     backup, channel, enrolment, expiry, gather, import, journal, key, log, nodes, output, pending,
-    plan, prune, publish, release, remove, rerun, show, snippet, store, token, wait_for, watch,
+    plan, prune, publish, release, remove, rerun, show, snippet, store, sync, token, wait_for, watch,
     why, workstation,
 };
 
@@ -165,6 +165,10 @@ enum Command {
     /// Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well,
     /// 1 a node failed or couldn't be reached, 2 there is no such script, 124 some took too long
     Rerun(rerun::Rerun),
+    /// Publish what has changed, then have nodes install the files of their lists by ssh, with the
+    /// postscript syncfiles: xCAT's updatenode -F. Exit statuses: 0 all is well, 1 nothing was published, or
+    /// a node failed or couldn't be reached, 2 wrong usage, or no syncfiles to publish, 124 some took too long
+    Sync(Box<sync::Sync>),
     /// Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that
     /// failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn't be
     /// reached, 124 some took too long
@@ -252,6 +256,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         _ => {}
     }
     let client = Client::new(&cli.admin)?;
+    if let Command::Sync(sync) = cli.command {
+        return sync.run(&cli.admin, &client, &runtime);
+    }
     runtime.block_on(async {
         match cli.command {
             Command::Key(_)
@@ -262,6 +269,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             | Command::Plan(_)
             | Command::Try(_)
             | Command::Import(_)
+            | Command::Sync(_)
             | Command::Store(_)
             | Command::Backup(_)
             | Command::Restore(_) => Ok(()),

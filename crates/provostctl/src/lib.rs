@@ -45,6 +45,7 @@ mod site_file;
 mod snippet;
 mod ssh;
 mod store;
+mod sync;
 mod table;
 mod temporary;
 mod text;

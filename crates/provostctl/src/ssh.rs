@@ -47,9 +47,9 @@ pub(crate) struct Ssh {
 }
 
 /// What runs on a node.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Remote<'a> {
-    pub(crate) command: &'a [&'a str],
+    pub(crate) command: Vec<&'a str>,
     /// A line of shell that prints the result in place of the command, whose standard output is
     /// then dropped. It finds the command's exit status in `$status`.
     pub(crate) report: Option<&'a str>,
@@ -100,7 +100,7 @@ impl Remote<'_> {
              {report}\n\
              exit \"$status\""
         );
-        let command = shell_words::join(self.command);
+        let command = shell_words::join(&self.command);
         format!("exec sh -c {} sh {command}", shell_words::quote(&script))
     }
 }

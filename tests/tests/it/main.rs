@@ -97,6 +97,7 @@ mod stale;
 mod store_copy;
 mod stories;
 mod success_logs;
+mod syncing;
 mod tls;
 mod tutorial;
 mod twelve_stages;

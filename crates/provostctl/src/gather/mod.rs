@@ -66,9 +66,9 @@ impl Gather {
                 Err(why) => missing.push(Missing { node: node.to_owned(), why }),
             }
         };
-        let remote = Remote { command: &["sh", "-c", ON_THE_NODE], report: None };
+        let remote = Remote { command: vec!["sh", "-c", ON_THE_NODE], report: None };
         let known_hosts = KnownHosts::of(client).await;
-        self.ssh.on_each(&nodes, &known_hosts, |_| remote, stdout, ended).await;
+        self.ssh.on_each(&nodes, &known_hosts, |_| remote.clone(), stdout, ended).await;
         for Missing { node, why } in &missing {
             match from_store::write(client, node, why, &self.to).await {
                 Ok(path) => {

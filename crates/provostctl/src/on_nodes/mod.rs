@@ -46,34 +46,49 @@ impl OnNodes {
         self.nodes.take_word()
     }
 
+    /// The nodes that are named.
+    pub(crate) async fn nodes(&self, client: &Client) -> Result<NodeSet, Failure> {
+        self.nodes.resolve(client).await
+    }
+
     /// Runs `command` on each node and prints how it went.
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
-        let nodes = self.nodes.resolve(client).await?;
-        summary::verdict(&self.on(client, &nodes, |_| command).await?)
+        let nodes = self.nodes(client).await?;
+        self.run_each(client, &nodes, |_| command.to_vec()).await
+    }
+
+    /// Runs on each of `nodes` its `command` and prints how it went.
+    pub(crate) async fn run_each<'c>(
+        self,
+        client: &Client,
+        nodes: &NodeSet,
+        command: impl Fn(&str) -> Vec<&'c str>,
+    ) -> Result<(), Failure> {
+        summary::verdict(&self.on(client, nodes, command).await?)
     }
 
     /// Runs on each node all that a boot needs, and prints how it went.
     pub(crate) async fn run_boot(self, client: &Client) -> Result<(), Failure> {
-        let nodes = self.nodes.resolve(client).await?;
-        self.boot(client, &nodes, |_| &["provost", "boot"]).await
+        let nodes = self.nodes(client).await?;
+        self.boot(client, &nodes, |_| vec!["provost", "boot"]).await
     }
 
     /// Runs on each node what its last kickstart or boot left unfinished, and prints how it went.
     pub(crate) async fn run_unfinished(self, client: &Client) -> Result<(), Failure> {
-        let nodes = self.nodes.resolve(client).await?;
+        let nodes = self.nodes(client).await?;
         let kickstarts = kickstarts::among(client, &nodes).await;
         let command = |node: &str| match kickstarts.contains(node) {
-            true => &["provost", "kickstart", "--continue"],
-            false => &["provost", "boot", "--continue"],
+            true => vec!["provost", "kickstart", "--continue"],
+            false => vec!["provost", "boot", "--continue"],
         };
-        self.boot(client, &nodes, |node| command(node)).await
+        self.boot(client, &nodes, command).await
     }
 
     async fn boot<'c>(
         self,
         client: &Client,
         nodes: &NodeSet,
-        command: impl Fn(&str) -> &'c [&'c str],
+        command: impl Fn(&str) -> Vec<&'c str>,
     ) -> Result<(), Failure> {
         boots::are_sent(client, nodes).await;
         let rows = self.on(client, nodes, command).await?;
@@ -85,7 +100,7 @@ impl OnNodes {
         self,
         client: &Client,
         nodes: &NodeSet,
-        command: impl Fn(&str) -> &'c [&'c str],
+        command: impl Fn(&str) -> Vec<&'c str>,
     ) -> Result<Vec<Row>, Failure> {
         let known_hosts = KnownHosts::of(client).await;
         let reports = Reports::default();

@@ -5,6 +5,7 @@ mod diff;
 mod findings;
 pub(crate) mod generations;
 mod history;
+mod inputs;
 pub(crate) mod keys;
 mod last_tls;
 mod options;
@@ -20,6 +21,7 @@ use provost_steplog::wording;
 
 pub(crate) use self::again::Again;
 pub(crate) use self::history::History;
+pub(crate) use self::inputs::Inputs;
 pub(crate) use self::options::Publish;
 use self::options::texts;
 pub(crate) use self::sign::print_problems;

@@ -57,6 +57,7 @@ fn of_each_program_and_command() {
         "provostctl restore",
         "provostctl gather",
         "provostctl rerun",
+        "provostctl sync",
         "provostctl continue",
         "provostctl boot",
         "provostctl snippet",

@@ -88,6 +88,21 @@ pub(super) const ALL: &[Sections] = &[
         ],
     ),
     sections(
+        "provostctl sync",
+        &[
+            (0, "All is well on all nodes; with --dry-run, nothing was in the way."),
+            (1, "Nothing was published, or a node failed or couldn't be reached."),
+            (2, "The command line is wrong, or there is no syncfiles to publish."),
+            (124, "Some nodes took too long, and nothing else is wrong."),
+        ],
+        &[SOCKET],
+        &[(
+            "Show what would be published, and which nodes would sync:",
+            "provostctl sync --site site.toml --scripts postscripts --key provost.key --to /srv/provost --dry-run \
+             cn[001-003]",
+        )],
+    ),
+    sections(
         "provostctl continue",
         ON_NODES,
         &[SOCKET],
