@@ -8,6 +8,7 @@ use provost_bundle::{Digest, FileEntry, Manifest, Mode, Policy, check_path};
 use crate::error::{Problem, PublishError};
 use crate::publication::Input;
 use crate::secret;
+use crate::synclist;
 use crate::tree::{Found, walk};
 
 /// A file that can be published.
@@ -15,7 +16,7 @@ use crate::tree::{Found, walk};
 pub struct Source {
     /// Its entry in the manifest.
     pub entry: FileEntry,
-    /// Where it is in the scripts' folder.
+    /// Where it is: in the scripts' folder, or where a synclist names it.
     pub path: PathBuf,
 }
 
@@ -35,7 +36,10 @@ impl Source {
 pub(crate) fn check(input: &Input<'_>) -> Result<Vec<Source>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
-    let found = walk(input.scripts, &mut problems);
+    let mut found = walk(input.scripts, &mut problems);
+    if !input.is_whole {
+        synclist::add_sources(&mut found, &mut problems);
+    }
     let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
     missing(input, &names, &mut problems);
     sizes(input, &found, &mut problems);

@@ -25,6 +25,7 @@ mod signed;
 mod signer;
 mod stage;
 mod succession;
+mod synclist;
 mod target;
 mod target_nodes;
 mod tree;

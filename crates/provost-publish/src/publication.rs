@@ -20,6 +20,9 @@ pub struct Input<'a> {
     /// The folder of scripts; all of it is published, but for names that begin with a dot or end
     /// in `~`.
     pub scripts: &'a Path,
+    /// Whether that is all, as where it was published before; else its synclists' files of this machine are
+    /// published as well.
+    pub is_whole: bool,
     /// Policies that replace what scripts' headers say, by script.
     pub overrides: &'a BTreeMap<String, Policy>,
     /// The scripts that plans run, each with the place that names it, for the error text.

@@ -7,6 +7,9 @@ use provost_bundle::check_path;
 
 use crate::error::Problem;
 
+/// The folder of files that a synclist names by their absolute paths: `/etc/hosts` is `_sync/root/etc/hosts`.
+pub(crate) const ROOT: &str = "_sync/root/";
+
 /// A regular file in the scripts' folder.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -64,7 +67,8 @@ impl Walk<'_> {
                 self.problem(&entry.path(), "its name isn't UTF-8 text", "rename it");
                 continue;
             };
-            if !name.starts_with('.') && !name.ends_with('~') {
+            let is_named = prefix.starts_with(ROOT);
+            if is_named || !name.starts_with('.') && !name.ends_with('~') {
                 self.entry(&path.join(name), format!("{prefix}{name}"));
             }
         }

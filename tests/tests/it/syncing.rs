@@ -121,3 +121,52 @@ fn equal_failures_stand_together_and_nothing_runs_where_publishing_fails() {
     assert!(out.stderr.contains("  hint: copy it there: cp "), "{}", out.stderr);
     assert_eq!(site.nodes[0].journal("run").len(), runs);
 }
+
+/// A synclist of xCAT's names files of the management node: they are published as they are now, and as they
+/// were by a rollback.
+#[test]
+fn files_of_the_management_node_are_published_for_a_synclist() {
+    let site = site();
+    let mn = site.cluster.path("mn");
+    fs::create_dir_all(mn.join("conf")).unwrap();
+    let write = |name: &str, text: &str| fs::write(mn.join(name), text).unwrap();
+    write("motd", "of mn\n");
+    write("conf/.a", "hidden\n");
+    write("conf/b.conf", "b\n");
+    let (mn, group) = (mn.display(), "(cn001-cn002)");
+    let list = format!("{mn}/motd {mn}/conf/*.conf -> {group} /etc\n{mn}/conf/.a -> /etc/a\n");
+    data(&site.cluster, "_sync/list", &list);
+    site.sync(&["cn[001-002]"]).expect(0);
+    for (name, text) in [("motd", "of mn\n"), ("b.conf", "b\n"), ("a", "hidden\n")] {
+        assert_eq!(site.text(2, name), text);
+    }
+    write("motd", "new\n");
+    write("conf/c.conf", "c\n");
+    site.sync(&["cn[001-002]"]).expect(0);
+    assert_eq!((site.text(1, "motd"), site.text(1, "c.conf")), ("new\n".into(), "c\n".into()));
+
+    let path = |name: &str| site.cluster.path(name).display().to_string();
+    let (key, www) = (path("key/provost.key"), path("www"));
+    site.cluster.ctl(&["rollback", "--key", &key, "--to", &www]).expect(0);
+    site.nodes[0].provost(&["run", "syncfiles"]).expect(0);
+    assert_eq!((site.text(1, "motd"), site.text(1, "a")), ("of mn\n".into(), "hidden\n".into()));
+
+    // What others can't read isn't published, nor what isn't there.
+    let shadow = format!("{mn}/shadow -> /etc/shadow\n\n{mn}/none -> /x\n{mn}/conf -> /etc/conf\n");
+    write("shadow", "root:secret:\n");
+    fs::set_permissions(site.cluster.path("mn/shadow"), PermissionsExt::from_mode(0o640)).unwrap();
+    data(&site.cluster, "_sync/other.synclist", &shadow);
+    let out = site.sync(&["cn001"]).expect(1);
+    for says in [
+        "/mn/shadow: others can't read it, and what is published is readable by all",
+        "_sync/other.synclist, line 3: there is no file ",
+        "_sync/other.synclist, line 4: ",
+        "/mn/conf is a folder, and files alone are installed",
+    ] {
+        assert!(out.stderr.contains(says), "{says}\n{}", out.stderr);
+    }
+    // A workstation doesn't have them.
+    let args =
+        ["publish", "--site", &path("site.toml"), "--scripts", &path("scripts"), "--lint-only"];
+    site.cluster.ctl(&args).expect(0);
+}

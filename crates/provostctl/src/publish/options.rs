@@ -176,7 +176,8 @@ impl Publish {
     pub(super) fn input<'a>(&'a self, site: &'a Site, texts: &'a Texts) -> Input<'a> {
         let (overrides, required) = (site.overrides(), site.required());
         let Texts { plans, secrets } = texts;
-        Input { scripts: &self.scripts, overrides, required, plans, secrets }
+        let (scripts, is_whole) = (&*self.scripts, self.used_groups.is_some() || self.lint_only);
+        Input { scripts, is_whole, overrides, required, plans, secrets }
     }
 }
 

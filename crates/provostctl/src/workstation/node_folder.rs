@@ -29,7 +29,9 @@ pub(super) fn sources(site: &Site, folder: &Path, name: &str) -> Result<Vec<Sour
     let overrides = overrides.map(|(script, policy)| (script.clone(), policy.clone())).collect();
     let required = BTreeMap::from([(name.to_owned(), "the command line".to_owned())]);
     let (overrides, required, none) = (&overrides, &required, &BTreeMap::new());
-    let input = Input { scripts: folder, overrides, required, plans: none, secrets: none };
+    // Another script doesn't need the management node's files.
+    let (scripts, is_whole) = (folder, name != "syncfiles");
+    let input = Input { scripts, is_whole, overrides, required, plans: none, secrets: none };
     check_input(&input).map_err(|e| {
         let is_refused = matches!(e, PublishError::Refused(_));
         let failure = print_problems(e);

@@ -103,6 +103,7 @@ impl Admin {
         done(&Publication {
             input: Input {
                 scripts,
+                is_whole: false,
                 overrides,
                 required,
                 plans: &self.plans,
