@@ -203,6 +203,19 @@ fn a_file_over_the_limit_is_left_out_unless_it_is_a_script_of_the_node() {
     assert!(out.stderr.contains(told), "{}", out.stderr);
     assert!(!node.xcatpost("MLNX_OFED.tgz").exists() && node.xcatpost("a/b/c").exists());
 
+    // As many as are wanted, for one file and for all of them.
+    for (limits, is_there) in [
+        ("max_file_mib = 65\n", true),
+        ("max_file_mib = 65\nmax_total_mib = 64\n", false),
+        ("max_file_mib = 1000000\nmax_total_mib = 1000000\n", true),
+        ("", false),
+    ] {
+        node.configure(limits);
+        let left_out = node.boot(0).stderr.contains("left out: MLNX_OFED.tgz: ");
+        let there = node.xcatpost("MLNX_OFED.tgz").exists();
+        assert_eq!((there, left_out), (is_there, !is_there), "{limits}");
+    }
+
     server.mypostscript("cn1", &mypostscript("", &["tell", "MLNX_OFED.tgz"], &[]));
     node.boot(3);
     says(&node.fetched(), "fetch", &["MLNX_OFED.tgz", "more than 64 MiB", "move big files"]);

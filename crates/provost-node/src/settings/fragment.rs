@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 
 use provost_bundle::{Limit, OnFailure};
@@ -40,6 +40,8 @@ pub(crate) struct SourceFragment {
     pub(crate) tftp_dir: String,
     pub(crate) xcatd_port: NonZeroU16,
     pub(crate) monitor_port: NonZeroU16,
+    pub(crate) max_file_mib: NonZeroU32,
+    pub(crate) max_total_mib: NonZeroU32,
 }
 
 #[derive(Debug, Deserialize)]

@@ -82,6 +82,10 @@ pub struct Xcat {
     pub xcatd_port: u16,
     /// The port where it takes a node's status.
     pub monitor_port: u16,
+    /// The biggest file that is fetched, in MiB.
+    pub max_file_mib: u32,
+    /// The most that all files may have together, in MiB.
+    pub max_total_mib: u32,
     /// Whether a bundle is published next to its own scripts; then the bundle is fetched.
     pub is_published: bool,
 }

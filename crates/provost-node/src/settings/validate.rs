@@ -176,6 +176,8 @@ impl Input {
             tftp_dir: folder("source.tftp_dir", &source.tftp_dir),
             xcatd_port: source.xcatd_port.get(),
             monitor_port: source.monitor_port.get(),
+            max_file_mib: source.max_file_mib.get(),
+            max_total_mib: source.max_total_mib.get(),
             is_published: !trust.keys.is_empty() || trust.manifest_sha256.is_some(),
         })
     }

@@ -1,6 +1,5 @@
 //! Everything below a folder of a web server, by its index pages.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -12,11 +11,12 @@ use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 
 use super::listing::{Link, links};
-use super::scripts::{Got, Script, ScriptsFolder};
+use super::scripts::{Got, Room, Script, ScriptsFolder};
 use provost_http::body;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::{Server, broken};
+use provost_node::settings::Xcat;
 
 /// How many requests are under way at once. Each is a round trip; and each of them occupies one of
 /// the web server's few hundred workers while a whole cluster boots.
@@ -68,12 +68,13 @@ enum Found {
 pub(super) async fn crawl(
     source: &Server<'_>,
     root: &str,
+    xcat: &Xcat,
     scripts: &ScriptsFolder,
 ) -> Result<Crawl, FetchError> {
     let mut result = Crawl::default();
     let first = Job { at: root.to_owned(), path: String::new(), above: Some(None) };
     let mut jobs = VecDeque::from([first]);
-    let (mut folders, room) = (0, Cell::new(Manifest::MAX_TOTAL));
+    let (mut folders, room) = (0, Room::of(xcat));
     let mut under_way = FuturesUnordered::new();
     loop {
         while under_way.len() < AT_ONCE
@@ -94,7 +95,7 @@ pub(super) async fn crawl(
                 result.left_out.push(format!("{path} is listed, but isn't there"));
             }
             Found::TooLarge(path) => {
-                result.left_out.push(format!("{path}: {}", too_large()));
+                result.left_out.push(format!("{path}: {}", too_large(xcat)));
                 result.too_large.push(path);
             }
         }
@@ -115,7 +116,7 @@ async fn work(
     source: &Server<'_>,
     job: Job,
     scripts: &ScriptsFolder,
-    room: &Cell<u64>,
+    room: &Room,
 ) -> Result<Found, FetchError> {
     if job.above.is_some() {
         let links = list(source, &job.at).await?;
@@ -182,8 +183,8 @@ fn descend(
 }
 
 /// What a file that is left out is over.
-pub(super) fn too_large() -> String {
-    let (one, all) = (Manifest::MAX_FILE >> 20, Manifest::MAX_TOTAL >> 20);
+pub(super) fn too_large(xcat: &Xcat) -> String {
+    let (one, all) = (xcat.max_file_mib, xcat.max_total_mib);
     format!("it has more than {one} MiB, or all files together have more than {all} MiB")
 }
 

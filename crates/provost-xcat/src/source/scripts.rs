@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Digest, FileEntry, Manifest, Mode, Policy};
+use provost_bundle::{Digest, FileEntry, Mode, Policy};
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
@@ -23,7 +23,7 @@ use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::{Server, broken};
 use provost_node::fetch::version::Version;
-use provost_node::settings::Paths;
+use provost_node::settings::{Paths, Xcat};
 use provost_node::state::library;
 
 /// What scripts source, and what a program in xCAT's place adds a line to.
@@ -41,6 +41,27 @@ pub(super) struct ScriptsFolder {
     stored: StoredFetch,
     /// What is in the next folder already, perhaps from an earlier try.
     arrived: RefCell<BTreeMap<String, Script>>,
+}
+
+/// How much may still be fetched, in bytes.
+pub(super) struct Room {
+    one: u64,
+    all: Cell<u64>,
+}
+
+impl Room {
+    pub(super) fn of(xcat: &Xcat) -> Self {
+        let bytes = |mib: u32| u64::from(mib) << 20;
+        Self { one: bytes(xcat.max_file_mib), all: Cell::new(bytes(xcat.max_total_mib)) }
+    }
+
+    fn of_one_file(&self) -> u64 {
+        self.one.min(self.all.get())
+    }
+
+    fn take(&self, size: u64) {
+        self.all.set(self.all.get().saturating_sub(size));
+    }
 }
 
 /// A file of the management node's.
@@ -88,7 +109,7 @@ impl ScriptsFolder {
         source: &Server<'_>,
         at: &str,
         path: &str,
-        room: &Cell<u64>,
+        room: &Room,
     ) -> Result<Got, FetchError> {
         let url = source.url(at);
         let known = self.known(&url, path);
@@ -101,11 +122,16 @@ impl ScriptsFolder {
             |e: io::Error| FetchError::abort(disk(&self.folder, "putting scripts there", e));
         let script = match (response.status(), known) {
             (StatusCode::OK, _) => {
-                let limit = Manifest::MAX_FILE.min(room.get());
+                let limit = room.of_one_file();
                 match self.take(url, path, response, limit, &failed).await? {
                     Some(script) => script,
                     None => return Ok(Got::TooLarge),
                 }
+            }
+            (StatusCode::NOT_MODIFIED, Some((script, _)))
+                if script.entry.size > room.of_one_file() =>
+            {
+                return Ok(Got::TooLarge);
             }
             (StatusCode::NOT_MODIFIED, Some((script, folder))) => {
                 link_or_copy(&folder.join(path), &self.next.path().join(path)).map_err(failed)?;
@@ -113,7 +139,7 @@ impl ScriptsFolder {
             }
             _ => return Ok(Got::Nothing),
         };
-        room.set(room.get().saturating_sub(script.entry.size));
+        room.take(script.entry.size);
         self.arrived.borrow_mut().insert(path.to_owned(), script.clone());
         Ok(Got::Script(Box::new(script)))
     }

@@ -168,14 +168,15 @@ async fn fetch_from(
     deadline: Instant,
 ) -> Result<(Crawl, ServedMypostscript), FetchError> {
     // One after the other: a crawl that fails would take back what xcatd has been asked.
-    let crawl = crawl(&server, &folder(xcat), scripts).await?;
+    let crawl = crawl(&server, &folder(xcat), xcat, scripts).await?;
     let own = mypostscript(&server, settings, xcat, refusals, deadline).await?;
     let left_out = own.lists.scripts().find(|script| crawl.too_large.contains(script));
     match left_out {
         Some(script) => {
             let message =
-                format!("fetching {script}, which is in the node's lists: {}", too_large());
-            let hint = "move big files elsewhere: that folder is for scripts";
+                format!("fetching {script}, which is in the node's lists: {}", too_large(xcat));
+            let hint = "move big files elsewhere: that folder is for scripts; or raise `max_file_mib` and `max_total_mib` \
+                        under [source]";
             Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)))
         }
         None => Ok((crawl, own)),

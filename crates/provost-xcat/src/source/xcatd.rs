@@ -243,6 +243,8 @@ mod tests {
             // Where nobody listens.
             xcatd_port: 1,
             monitor_port: 1,
+            max_file_mib: 1,
+            max_total_mib: 1,
             is_published: false,
         };
         let servers = [Url::parse("http://127.0.0.1/").unwrap()];
