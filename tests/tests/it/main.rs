@@ -110,6 +110,7 @@ mod why;
 mod workstation;
 mod xcat_as_xcat;
 mod xcat_failures;
+mod xcat_hierarchy;
 mod xcat_install;
 mod xcat_library;
 mod xcat_modes;

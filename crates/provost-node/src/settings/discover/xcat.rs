@@ -44,13 +44,18 @@ pub fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     if let Ok(address) = text.parse() {
         return Some((bracketed(address), None));
     }
+    if let Some((inner, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let port = match rest.strip_prefix(':') {
+            Some(port) => Some(port.parse().ok()?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        return Some((bracketed(inner.parse().ok()?), port));
+    }
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) => (host, Some(port.parse().ok()?)),
         None => (text, None),
     };
-    if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return Some((bracketed(inner.parse().ok()?), port));
-    }
     let is_name = || {
         let known = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'.';
         host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(known)
@@ -70,6 +75,9 @@ mod tests {
             ("mn.cluster:3001", Some("mn.cluster")),
             ("fd00::1", Some("[fd00::1]")),
             ("[fd00::1]:3001", Some("[fd00::1]")),
+            ("[fd00::1]", Some("[fd00::1]")),
+            ("[fd00::1]3001", None),
+            ("[fd00::1", None),
             ("", None),
             (":3001", None),
             ("mn:http", None),
