@@ -88,7 +88,7 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
     /// Why the node can't go on, from where it has asked, and what to do: it has no valid identity or token, or
-    /// asks for what isn't there. A store knows nothing of it, either.
+    /// waits for what isn't published yet; of the latter alone a store knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
 }

@@ -19,6 +19,24 @@ pub struct Failure {
     pub hint: String,
     /// The error that it comes from. [`text`](Self::text) shows it.
     pub source: Option<Arc<dyn Error + Send + Sync>>,
+    /// What isn't there yet, where nothing else is wrong.
+    pub awaited: Option<Awaited>,
+}
+
+/// What a run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// What is published for this node.
+    Plan,
+}
+
+impl Awaited {
+    /// What isn't there, as records say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Plan => "no plan is published for it",
+        }
+    }
 }
 
 impl Failure {
@@ -26,7 +44,7 @@ impl Failure {
     pub fn new(cause: Cause, message: impl ToString, hint: impl Into<String>) -> Self {
         // An address with an interface is a name for the client.
         let message = zone::shown(&message.to_string()).into_owned();
-        Self { cause, message, hint: hint.into(), source: None }
+        Self { cause, message, hint: hint.into(), source: None, awaited: None }
     }
 
     /// The configuration or the command line is wrong.

@@ -107,6 +107,9 @@ pub struct Record {
     /// On a `stage end` that is a success: why the step didn't need to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// On the end of a `fetch`, and of its run, that failed only because it came too early: what isn't there yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
     /// Descendants that outlived the script, each `PID COMM`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaked: Vec<String>,
@@ -177,6 +180,7 @@ impl Record {
             commands_failed: 0,
             hint: None,
             skipped: None,
+            waiting: None,
             leaked: Vec::new(),
             not_run: Vec::new(),
             stages_failed: Vec::new(),

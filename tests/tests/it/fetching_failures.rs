@@ -72,13 +72,27 @@ fn says(record: &Value, key: &str, parts: &[&str]) {
 
 #[test]
 fn what_will_not_pass_is_asked_for_once_and_named() {
-    for status in [401, 403, 404, 410] {
+    for status in [401, 403] {
         let (end, asked) = refused("/plans/cn001.toml", Fault::Status(status));
         assert_eq!(end["cause"], "fetch");
         says(&end, "errorMessage", &["/plans/cn001.toml", &status.to_string(), "(1 try in "]);
-        // What isn't there may be of another generation by then: that is looked up once.
-        assert_eq!(asked, 1, "{status}");
+        assert_eq!((asked, end.get("waiting")), (1, None), "{status}");
     }
+}
+
+#[test]
+fn what_is_not_there_yet_is_asked_for_until_the_deadline() {
+    for status in [404, 410] {
+        for path in ["/plans/cn001.toml", "/manifest.toml"] {
+            let (end, asked) = refused(path, Fault::Status(status));
+            says(&end, "errorMessage", &[path, &status.to_string(), " tries in "]);
+            says(&end, "waiting", &["no plan is published for it"]);
+            assert!((3..30).contains(&asked), "{status}: {asked}");
+        }
+    }
+    // Of what is published a part isn't there: that is another matter.
+    let (end, _) = refused_by(true, "/plans/cn001.toml.minisig", Fault::Status(404));
+    assert_eq!(end.get("waiting"), None);
 }
 
 #[test]

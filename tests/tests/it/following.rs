@@ -134,6 +134,9 @@ fn a_status_that_waits_exits_as_the_run_did() {
     }
     std::fs::remove_dir_all(cluster.path("www")).unwrap();
     std::fs::remove_dir_all(node.path("state")).unwrap();
+    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let soon = format!("{config}[fetch]\ndeadline = \"1s\"\n");
+    std::fs::write(node.path("provost.toml"), soon).unwrap();
     node.provost(&["boot"]).expect(3);
     node.provost(&["status", "--wait"]).expect(3).says(&[]);
 }

@@ -153,7 +153,11 @@ fn what_a_kickstart_cannot_fetch_the_boots_of_the_root_try_again() {
     let of_others = "[nodes.cn002]\npostscripts = [\"setup\"]\n";
     let of_all = "[nodes.\"cn[001-002]\"]\npostscripts = [\"setup\"]\n";
     cluster.site(of_others).publish_with(&["--allow-removal"]).expect(0);
-    root.sh(&body).expect(3);
+    let deadline = "[fetch]\ndeadline = \"2s\"\n";
+    root.sh("mkdir -p /etc/provost/provost.d").expect(0);
+    std::fs::write(root.path("/etc/provost/provost.d/deadline.toml"), deadline).unwrap();
+    root.sh(&body).expect(3).says(&["still trying, for up to 2s"]);
+    assert_eq!(cluster.status("cn001")["status"], "defined");
     assert!(
         root.path("/etc/systemd/system/multi-user.target.wants/provost-boot.service").is_symlink()
     );

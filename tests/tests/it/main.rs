@@ -8,6 +8,7 @@ mod any_mix_of_faults;
 mod api_document;
 mod backup;
 mod beats;
+mod before_publishing;
 mod beside_others;
 mod caches;
 mod changed;

@@ -37,7 +37,8 @@ impl Document {
         // Another server's ETag means nothing.
         let of_server = kept.filter(|kept| kept.url == url);
         let conditions = of_server.map(|kept| kept.version.conditions()).unwrap_or_default();
-        let answer = Answer::get(source, path, most, conditions).await?;
+        let answer = Answer::get(source, path, most, conditions).await;
+        let answer = answer.map_err(FetchError::for_this_node)?;
         let signature = match kept {
             Some(kept) if answer.is_unchanged => return Ok((kept.clone(), answer.directives())),
             _ if !signed => None,

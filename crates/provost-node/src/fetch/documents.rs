@@ -199,7 +199,8 @@ async fn private<T>(
     ask: impl AsyncFn() -> Result<(T, Directives), FetchError>,
 ) -> Result<(T, Directives), FetchError> {
     match enrol::is_needed(source, settings) {
-        true => enrol::enrol(source, settings).await?,
+        // The management node gives an identity to those that are published alone.
+        true => enrol::enrol(source, settings).await.map_err(FetchError::for_this_node)?,
         false => enrol::spend_join(source, settings).await,
     }
     let answer = match early {

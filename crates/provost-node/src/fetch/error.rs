@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use provost_record::Cause;
 
-use crate::failure::Failure;
+use crate::failure::{Awaited, Failure};
 
 /// An attempt at one server that failed.
 pub struct FetchError {
@@ -22,8 +22,12 @@ enum Decision {
     GiveUp,
     /// The same, unless the requests met two generations, because one was published in between.
     GiveUpInconsistent,
+    /// The same: nothing is published for this node.
+    GiveUpUnpublished,
     /// The same: the server doesn't know this node.
     GiveUpUnknown,
+    /// Ask this server again, but not often: nothing is published for this node yet.
+    RetryUnpublished,
     /// Ask this server again: it can't serve now. It may have said after which wait it can.
     RetryBusy(Option<Duration>),
     /// Ask this server again: nothing came, or the answer broke off.
@@ -51,6 +55,30 @@ impl FetchError {
         Self { failure, decision: Decision::GiveUpUnknown }
     }
 
+    /// The same, of what is published for this node: it may not be yet.
+    pub(crate) fn for_this_node(self) -> Self {
+        match self.decision {
+            Decision::GiveUpInconsistent => Self { decision: Decision::GiveUpUnpublished, ..self },
+            _ => self,
+        }
+    }
+
+    /// The same for a run that can wait until it is published.
+    pub(crate) fn awaited(self) -> Self {
+        match self.decision {
+            Decision::GiveUpUnpublished => {
+                let failure = Failure { awaited: Some(Awaited::Plan), ..self.failure };
+                Self { failure, decision: Decision::RetryUnpublished }
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether it waits for what isn't published yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.decision == Decision::RetryUnpublished
+    }
+
     /// Whether the server doesn't know this node.
     pub(crate) fn is_unknown_here(&self) -> bool {
         self.decision == Decision::GiveUpUnknown
@@ -73,7 +101,10 @@ impl FetchError {
 
     /// Whether the requests may have met two generations.
     pub fn is_inconsistent(&self) -> bool {
-        self.decision == Decision::GiveUpInconsistent
+        matches!(
+            self.decision,
+            Decision::GiveUpInconsistent | Decision::GiveUpUnpublished | Decision::RetryUnpublished
+        )
     }
 
     /// Whether no answer came, or not all of it.
@@ -83,7 +114,10 @@ impl FetchError {
 
     /// Whether another attempt at this server may succeed.
     pub fn may_retry(&self) -> bool {
-        matches!(self.decision, Decision::RetryBusy(_) | Decision::RetrySilent)
+        matches!(
+            self.decision,
+            Decision::RetryBusy(_) | Decision::RetrySilent | Decision::RetryUnpublished
+        )
     }
 
     /// How long the server asked to wait.

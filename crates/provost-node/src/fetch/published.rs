@@ -11,6 +11,7 @@ use provost_api::published::plan;
 use provost_bundle::Verdict;
 use provost_exec::{Orders, Supervisor};
 use provost_plan::Plan;
+use provost_record::Service;
 use tokio::sync::watch;
 
 use super::answer::Directives;
@@ -66,7 +67,7 @@ impl Published {
         &mut self,
         still_trying: &mut dyn FnMut(StillTrying),
     ) -> Result<Fetched, NotFetched> {
-        let Connection { settings, client, paths, run, .. } = &self.connection;
+        let Connection { settings, client, paths, run, service } = &self.connection;
         let fetch = Fetch::new(settings, &paths.state)?;
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
         let (prefetch, mut has_failed) = (&mut self.prefetch, false);
@@ -74,7 +75,15 @@ impl Published {
             let prefetch = prefetch.take_if(|asked| asked.is_of(server));
             let one_by_one = std::mem::replace(&mut has_failed, true);
             let server = Server { one_by_one, ..Server::published(settings, client, server, run) };
-            fetch.from(server, prefetch.map(Prefetch::answers))
+            let served = fetch.from(server, prefetch.map(Prefetch::answers));
+            async move {
+                let error = match served.await {
+                    Ok(served) => return Ok(served),
+                    Err(error) => error,
+                };
+                // Somebody who runs a script by hand waits there.
+                Err(if *service == Service::Run { error } else { error.awaited() })
+            }
         });
         let served = served.await;
         client.transport().stop_asking();

@@ -197,6 +197,7 @@ pub(crate) fn failed(end: Record, failure: &Failure) -> Record {
         error_message: Some(failure.text()),
         hint: Some(failure.hint.clone()),
         skipped: None,
+        waiting: failure.awaited.map(|what| what.words().to_owned()),
         ..end
     }
 }

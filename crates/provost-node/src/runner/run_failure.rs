@@ -1,7 +1,7 @@
 use provost_record::{Cause, ExitCode, JournalError, Record};
 
 use super::schedule::{ScheduledStep, names};
-use crate::failure::Failure;
+use crate::failure::{Awaited, Failure};
 use crate::state::progress::FirstFailure;
 
 /// What keeps a run from a good end, as its `service end` says it.
@@ -19,6 +19,8 @@ pub(crate) struct RunFailure {
     /// Whether what to run couldn't be fetched. The guard would hold a node that nothing is wrong with, which only
     /// came too early: before its plan was published, or its management node was up.
     pub(crate) is_unfetched: bool,
+    /// What isn't there yet, where nothing else is wrong.
+    awaited: Option<Awaited>,
 }
 
 impl RunFailure {
@@ -33,6 +35,7 @@ impl RunFailure {
             not_run: Vec::new(),
             stages_failed: Vec::new(),
             is_unfetched: false,
+            awaited: failure.awaited,
         }
     }
 
@@ -54,8 +57,17 @@ impl RunFailure {
     /// By a step, with these left.
     pub(crate) fn by_step(exit: ExitCode, first: FirstFailure, not_run: Vec<String>) -> Self {
         let FirstFailure { error_line, error_message } = first;
-        let (cause, hint, stages_failed, is_unfetched) = (None, None, Vec::new(), false);
-        Self { exit, error_line, error_message, cause, hint, not_run, stages_failed, is_unfetched }
+        Self {
+            exit,
+            error_line,
+            error_message,
+            cause: None,
+            hint: None,
+            not_run,
+            stages_failed: Vec::new(),
+            is_unfetched: false,
+            awaited: None,
+        }
     }
 
     /// By the steps `stages_failed` of a run that went on to its end.
@@ -77,6 +89,7 @@ impl RunFailure {
             hint: self.hint,
             not_run: self.not_run,
             stages_failed: self.stages_failed,
+            waiting: self.awaited.map(|what| what.words().to_owned()),
             ..end
         }
     }

@@ -15,6 +15,9 @@ use crate::{
     Status, UpdateStatus,
 };
 
+/// What to do about a node that waits for its plan.
+const PUBLISH: &str = "name the node in site.toml, and publish";
+
 /// What is remembered of a node so that each further record updates its status: a fold over its
 /// records, in the order in which they arrive.
 ///
@@ -46,6 +49,9 @@ pub struct NodeState {
     /// Why the last kickstart or boot before the newest failed, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_failure: Option<String>,
+    /// What it waits for, which isn't there yet, and since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<(String, Timestamp)>,
     /// When it was sent a boot that it hasn't begun yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     boot_sent: Option<Timestamp>,
@@ -152,6 +158,45 @@ impl NodeState {
         if service != Service::Run {
             self.claims.status = None;
         }
+        let waited = self.note_waiting(&service, record);
+        self.follow(&service, record, waited);
+        match (service, record.phase) {
+            // It is told once.
+            (Service::Kickstart | Service::Boot, _) if self.waiting.is_some() => {
+                (!waited).then_some(NoticeKind::Pending)
+            }
+            (_, Phase::ServiceEnd) if record.cause == Some(Cause::Held) => Some(NoticeKind::Held),
+            (_, Phase::ServiceEnd) if record.is_failure() => Some(NoticeKind::Failed),
+            (Service::Boot, Phase::ServiceEnd) => Some(NoticeKind::Booted),
+            _ => None,
+        }
+    }
+
+    /// Notes what a kickstart or boot waits for, by its record. Returns whether it waited before.
+    fn note_waiting(&mut self, service: &Service, record: &Record) -> bool {
+        let waited = self.waiting.is_some();
+        if *service != Service::Run {
+            let before = self.waiting.take();
+            self.waiting = match (&record.waiting, record.phase) {
+                (Some(what), _) => {
+                    let since = before.map_or(record.timestamp, |(_, since)| since);
+                    Some((what.clone(), since))
+                }
+                // It has only begun to ask again.
+                (None, Phase::ServiceStart | Phase::StageStart) => before,
+                (None, _) => None,
+            };
+        }
+        waited
+    }
+
+    /// Updates the status by a record of the newest run of its service; `waited` says whether it waited for
+    /// something before.
+    fn follow(&mut self, service: &Service, record: &Record, waited: bool) {
+        if (service, record.phase) == (&Service::Kickstart, Phase::ServiceStart) {
+            self.kickstarted = false;
+        }
+        let waits = self.waiting.is_some();
         match (service, record.phase) {
             (Service::Run, Phase::ServiceStart) => self.updatestatus = Some(UpdateStatus::Syncing),
             (Service::Run, Phase::ServiceEnd) => {
@@ -159,17 +204,18 @@ impl NodeState {
                 self.updatestatus =
                     Some(if ok { UpdateStatus::Synced } else { UpdateStatus::Failed });
             }
+            // It is shown as before it ever began.
+            (Service::Kickstart | Service::Boot, _) if waits => {
+                self.set_status(Status::Defined, record)
+            }
             (Service::Kickstart, Phase::ServiceStart) => {
-                self.kickstarted = false;
-                self.set_status(Status::Installing, record);
+                self.set_status(Status::Installing, record)
             }
-            (Service::Boot, Phase::ServiceStart) => {
-                let after_kickstart = self.kickstarted;
-                self.set_status(
-                    if after_kickstart { Status::Postbooting } else { Status::Netbooting },
-                    record,
-                );
+            (Service::Boot, Phase::ServiceStart) => self.set_status(self.booting(), record),
+            (Service::Kickstart, Phase::StageEnd) if waited => {
+                self.set_status(Status::Installing, record)
             }
+            (Service::Boot, Phase::StageEnd) if waited => self.set_status(self.booting(), record),
             (_, Phase::ServiceEnd) if record.is_failure() => {
                 self.set_status(Status::Failed, record)
             }
@@ -179,12 +225,6 @@ impl NodeState {
             }
             (Service::Boot, Phase::ServiceEnd) => self.set_status(Status::Booted, record),
             _ => {}
-        }
-        match (service, record.phase) {
-            (_, Phase::ServiceEnd) if record.cause == Some(Cause::Held) => Some(NoticeKind::Held),
-            (_, Phase::ServiceEnd) if record.is_failure() => Some(NoticeKind::Failed),
-            (Service::Boot, Phase::ServiceEnd) => Some(NoticeKind::Booted),
-            _ => None,
         }
     }
 
@@ -198,7 +238,16 @@ impl NodeState {
         {
             node = progress.show(Node { detail: Detail::default(), ..node });
         }
+        if kind == NoticeKind::Pending {
+            let hint = Some(PUBLISH.to_owned());
+            node.detail = Detail { error_message: node.waiting.clone(), hint, ..Detail::default() };
+        }
         Notice::of(kind, node, at)
+    }
+
+    /// What it is while it boots.
+    fn booting(&self) -> Status {
+        if self.kickstarted { Status::Postbooting } else { Status::Netbooting }
     }
 
     /// Its name.
@@ -331,6 +380,11 @@ impl NodeState {
             // The claim's reason isn't the rerun's.
             (Some(rerun), Some(claimed), _) => {
                 rerun.show(Node { detail: Detail::default(), ..claimed.show(node) })
+            }
+            (None, None, Some(_)) if self.waiting.is_some() && node.status == Status::Defined => {
+                let waiting = self.waiting.as_ref();
+                let waiting = waiting.map(|(what, since)| format!("{what} (since {since})"));
+                Node { waiting, ..node }
             }
             (Some(progress), None, _) | (None, None, Some(progress)) => progress.show(node),
             (None, Some(claimed), _) => claimed.show(node),

@@ -350,3 +350,56 @@ fn a_node_that_is_held_shows_what_it_failed_by() {
     state.apply(&of("f", 2, end), false);
     assert_eq!(held(&mut state, "g").error_message, None, "what failed before is over");
 }
+
+/// A node that came too early isn't failed, until something else is wrong with it.
+#[test]
+fn a_run_that_waits_for_its_plan_leaves_a_node_as_it_was_defined() {
+    let mut state = NodeState::new("cn001", "2026-11-20T16:00:00Z".parse().unwrap());
+    let mut seq = 0;
+    let mut apply = |state: &mut NodeState, run: &str, phase, why: Option<&str>, minute: u8| {
+        seq += 1;
+        let of_stage = matches!(phase, Phase::StageStart | Phase::StageEnd);
+        let ends = matches!(phase, Phase::StageEnd | Phase::ServiceEnd);
+        let result = match why {
+            Some("ok") => Outcome::Success,
+            _ => Outcome::Failure,
+        };
+        let record = Record {
+            timestamp: format!("2026-11-20T17:{minute:02}:00Z").parse().unwrap(),
+            service: "boot".to_owned(),
+            run: run.to_owned(),
+            seq,
+            stage: of_stage.then(|| "fetch".to_owned()),
+            result: ends.then_some(result),
+            cause: (ends && why != Some("ok")).then_some(Cause::Fetch),
+            waiting: why.filter(|why| *why == "no plan").map(str::to_owned),
+            ..Record::new(phase)
+        };
+        let notice = state.apply(&record, phase == Phase::ServiceStart);
+        let node = state.node();
+        assert_eq!(brief(state), node.status);
+        (node.status.to_string(), node.waiting, node.detail.cause, notice)
+    };
+    let waits = |since: u8| Some(format!("no plan (since 2026-11-20T17:{since:02}:00Z)"));
+    let defined = |since: u8| ("defined".to_owned(), waits(since), None, None);
+    use Phase::{ServiceEnd, ServiceStart, StageEnd, StageStart};
+    let begins = ("netbooting".to_owned(), None, None, None);
+    assert_eq!(apply(&mut state, "a", ServiceStart, None, 0), begins);
+    assert_eq!(apply(&mut state, "a", StageStart, None, 0), begins);
+    let first = ("defined".to_owned(), waits(1), None, Some(NoticeKind::Pending));
+    assert_eq!(apply(&mut state, "a", StageEnd, Some("no plan"), 1), first);
+    assert_eq!(apply(&mut state, "a", StageStart, None, 2), defined(1));
+    assert_eq!(apply(&mut state, "a", StageEnd, Some("no plan"), 3), defined(1));
+    assert_eq!(apply(&mut state, "a", ServiceEnd, Some("no plan"), 4), defined(1));
+    // It asks again, and is refused for another reason, …
+    assert_eq!(apply(&mut state, "b", ServiceStart, None, 5), defined(1));
+    assert_eq!(apply(&mut state, "b", StageStart, None, 5), defined(1));
+    let refused = apply(&mut state, "b", StageEnd, Some("refused"), 6);
+    assert_eq!((&*refused.0, refused.1, refused.2), ("netbooting", None, Some(Cause::Fetch)));
+    let failed = apply(&mut state, "b", ServiceEnd, Some("refused"), 6);
+    assert_eq!((&*failed.0, failed.3), ("failed", Some(NoticeKind::Failed)));
+    // … or finds what it waits for.
+    apply(&mut state, "c", ServiceStart, None, 7);
+    assert_eq!(apply(&mut state, "c", StageEnd, Some("no plan"), 8).1, waits(8));
+    assert_eq!(apply(&mut state, "c", StageEnd, Some("ok"), 9).0, "netbooting");
+}

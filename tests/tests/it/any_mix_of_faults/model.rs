@@ -156,6 +156,10 @@ fn causes(target: Target, fault: &Fault) -> BTreeSet<One> {
     let signature = matches!(target, Target::ManifestSignature | Target::PlanSignature);
     let content = matches!(target, Target::Pack | Target::Object);
     match fault {
+        // It may be published yet.
+        Fault::Status(404 | 410) if matches!(target, Target::Manifest | Target::Plan) => {
+            [One::Late].into()
+        }
         Fault::Status(401 | 403 | 404 | 410) => [One::Fetch].into(),
         // Its first line is a comment that nothing vouches for.
         Fault::Flip(_) if signature => [One::Verify, One::Good].into(),

@@ -340,10 +340,13 @@ fn of_a_token_that_the_server_does_not_know() {
 fn of_a_node_without_a_plan() {
     let (cluster, _node) = site(&[("hello", HELLO)]);
     let node = cluster.node("cn999");
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    node.configure(&format!("{settings}[fetch]\ndeadline = \"1s\"\n"));
     assert_snapshot!(node.provost(&["boot"]).transcript(), @"
     exit status 3
     ----- stderr -----
     provost: boot of cn999 begins, run [ID]
+    provost: fetch: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/plans/cn999.toml: the server responded 404 Not Found: plans/cn999.toml is not published
     provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/plans/cn999.toml: the server responded 404 Not Found: plans/cn999.toml is not published ([N] tries in [DURATION])

@@ -42,6 +42,7 @@ const RARE: &[&str] = &[
     "a-node-with-its-runs more",
     "a-pending-node key",
     "a-record stagesFailed",
+    "a-record waiting",
     "a-result exitCode",
     "a-result hint",
     "a-stage-that-a-script-is-in service",

@@ -20,6 +20,9 @@ const BACKOFF: Backoff = Backoff {
     jitter: Jitter::Full,
 };
 
+/// The same where nothing is published for this node: somebody has to write that first.
+const UNPUBLISHED: Backoff = Backoff { most: Duration::from_secs(30), ..BACKOFF };
+
 const SLOW_HINT: &str = "check why the server is slow, or raise `deadline` under [fetch]";
 
 /// The servers of one fetch.
@@ -109,7 +112,8 @@ impl<'s> Queue<'s> {
         });
         let now = Instant::now();
         let wait = error.retry_after().unwrap_or_default();
-        let wait = wait.saturating_add(BACKOFF.wait(server.attempts));
+        let backoff = if error.is_awaited() { UNPUBLISHED } else { BACKOFF };
+        let wait = wait.saturating_add(backoff.wait(server.attempts));
         server.spent = Some((server.spent.map_or(attempt.begun, |(first, _)| first), now));
         server.due = now.checked_add(wait).unwrap_or(deadline);
         server.error = Some(error);

@@ -84,7 +84,9 @@ impl Enrolment {
             why.entry(node).or_insert_with(|| format!("{failure}, from {address}: {hint}"));
         }
         for node in nodes {
-            node.waiting = why.remove(&node.name);
+            if let Some(why) = why.remove(&node.name) {
+                node.waiting = Some(why);
+            }
         }
         Ok(())
     }
