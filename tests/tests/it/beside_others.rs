@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use provost_tests::{Out, program};
+use provost_tests::{Out, missing, program, skip_part};
 use tempfile::TempDir;
 
 fn sample(name: &str) -> PathBuf {
@@ -57,14 +57,36 @@ fn fai_stops_when_the_script_failed() {
     // FAI's ROOTCMD is a chroot into the new root.
     let chroot = format!("shift; exec sh {here}/target/$1");
     stand_in(&bin, "in-root", &chroot);
-    let run = |script: &str| {
+    let run = |run_by: &str, script: &str| {
         fs::write(folder.path().join("files/provost.sh"), script).unwrap();
-        let variables = format!("FAI={here} target={here}/target ROOTCMD=in-root HOSTNAME=n1");
-        sh(&format!("env {variables} sh {}", sample("fai-script").display()), &bin)
+        let variables = "LOGDIR={here} FAI={here} target={here}/target ROOTCMD=in-root HOSTNAME=n1";
+        let variables = variables.replace("{here}", &here.to_string());
+        sh(&format!("env {variables} {}", run_by.replace("{here}", &here.to_string())), &bin)
     };
-    assert_eq!(run("echo $PROVOST_NODE").expect(0).stdout, "n1\n");
-    run("exit 1").expect(710 % 256);
-    assert!(!folder.path().join("target/root/provost.sh").exists(), "it may have a token");
+    let alone = format!("sh {}", sample("fai-script").display());
+    assert_eq!(run(&alone, "echo $PROVOST_NODE").expect(0).stdout, "n1\n");
+    run(&alone, "exit 3").expect(1);
+    let is_left = || folder.path().join("target/root/provost.sh").exists();
+    assert!(!is_left(), "it may have a token");
+
+    if let Some(missing) = missing::program("fai-do-scripts", "fai-client") {
+        return skip_part(&missing);
+    }
+    let class = folder.path().join("scripts/PROVOST");
+    fs::create_dir_all(&class).unwrap();
+    fs::copy(sample("fai-script"), class.join("90-provost")).unwrap();
+    fs::set_permissions(class.join("90-provost"), fs::Permissions::from_mode(0o755)).unwrap();
+    // As FAI's task does it, with its own functions.
+    let task = "classes=PROVOST STOP_ON_ERROR=700 bash -c '. /usr/lib/fai/subroutines
+        sendmon() { :; }
+        die() { echo \"FAI: $*\"; exit 1; }
+        taskname=configure; echo 0 >$LOGDIR/task_error; echo 0 >$LOGDIR/task_local_error
+        task_configure; echo FAI goes on'";
+    let said = run(task, "echo $PROVOST_NODE").expect(0).stdout;
+    assert!(said.contains("PROVOST/90-provost") && said.ends_with("FAI goes on\n"), "{said}");
+    let said = run(task, "exit 3").expect(1).stdout;
+    assert!(said.ends_with("FAI: FATAL ERROR. Installation stopped.\n"), "{said}");
+    assert!(!is_left(), "it may have a token");
 }
 
 #[test]

@@ -26,7 +26,7 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 42] = [
+const TOOLS: [Tool; 43] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -53,6 +53,7 @@ const TOOLS: [Tool; 42] = [
     tool("zstd", "zstd", true, "makes that smaller"),
     tool("mke2fs", "e2fsprogs", true, "makes a machine's disk"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
+    tool("fai-do-scripts", "fai-client", false, "is what runs scripts of FAI's classes"),
     tool("gawk", "gawk", false, "is what xCAT's nodes say their status by"),
     tool("original-awk", "original-awk", false, "is an awk that a node may have"),
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
