@@ -10,6 +10,7 @@ mod backup;
 mod beats;
 mod before_publishing;
 mod beside_others;
+mod boot_retry;
 mod caches;
 mod changed;
 mod channels;
