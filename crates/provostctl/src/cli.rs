@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use provost_steplog::view::{Part, Reader, View};
 
 use crate::address::Admin;
@@ -9,6 +10,7 @@ use crate::admin::Admins;
 use crate::audit::Audit;
 use crate::client::Client;
 use crate::compat::Compat;
+use crate::defaults::Defaults;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::NodeList;
@@ -218,18 +220,35 @@ impl LogView {
 
 /// The command line, for its manual.
 pub fn command() -> clap::Command {
-    <Cli as clap::CommandFactory>::command()
+    Cli::command()
 }
 
 /// Runs the command. Exit statuses: 0 done, 1 failed, 2 wrong usage, and those of `wait-for`.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    match parse().and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::error(&failure);
             ExitCode::from(failure.code)
         }
+    }
+}
+
+/// Reads the command line; what it doesn't say, the environment and provostctl.toml may.
+fn parse() -> Result<Cli, Failure> {
+    let defaults = Defaults::load();
+    let command = match &defaults {
+        Ok(defaults) => defaults.apply(Cli::command()),
+        // A request for help needs none.
+        Err(_) => Cli::command(),
+    };
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    match (parsed, defaults) {
+        (Ok(cli), defaults) => defaults.map(|_| cli),
+        (Err(error), defaults) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            Err(defaults?.missing(&error).unwrap_or_else(|| error.exit()))
+        }
+        (Err(error), _) => error.exit(),
     }
 }
 

@@ -8,6 +8,7 @@ mod channel;
 mod cli;
 mod client;
 mod compat;
+mod defaults;
 mod enrolment;
 mod events;
 mod expiry;

@@ -14,12 +14,13 @@ use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said; those of
 /// `with` are in tests/beside_others.rs.
-const SAMPLES: [&str; 25] = [
+const SAMPLES: [&str; 26] = [
     NODE,
     DROP_IN,
     AS_XCAT,
     XCAT_NODE,
     DAEMON,
+    CTL,
     SITE,
     SCRIPT,
     NGINX,
@@ -47,6 +48,8 @@ const DROP_IN: &str = "provost.d/10-far-away.toml";
 const AS_XCAT: &str = "provost.d/as-xcat.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
+/// In provostctl's own tests, beside its keys.
+const CTL: &str = "provostctl.toml";
 const SITE: &str = "site.toml";
 const SCRIPT: &str = "postscripts/memlock";
 const IPXE: &str = "boot/ipxe.cgi";

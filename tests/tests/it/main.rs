@@ -21,6 +21,7 @@ mod commands;
 mod compat;
 mod configuration_page;
 mod daemon_log;
+mod defaults;
 mod disclosed;
 mod end_to_end;
 mod ended_between;

@@ -10,12 +10,17 @@ use roff::{Inline, Roff, bold, italic, line_break, roman};
 use crate::sections::SEE_ALSO;
 
 /// Each page's name, what it is about, and its source.
-const PAGES: [(&str, &str, &str); 5] = [
+const PAGES: [(&str, &str, &str); 6] = [
     ("provost.toml", "configuration of a node", include_str!("../../../docs/configuration.md")),
     (
         "provostd.toml",
         "configuration of the management node's daemon",
         include_str!("../../../docs/reference/provostd-toml.md"),
+    ),
+    (
+        "provostctl.toml",
+        "what provostctl would need to be told by each command line",
+        include_str!("../../../docs/reference/provostctl-toml.md"),
     ),
     ("provost-site.toml", "what nodes run", include_str!("../../../docs/reference/site-toml.md")),
     (

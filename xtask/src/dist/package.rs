@@ -88,9 +88,11 @@ impl Package {
                     "provost-json.5",
                     "provost-script.5",
                     "provost-site.toml.5",
+                    "provostctl.toml.5",
                     "provostd.toml.5",
                 ],
                 examples: &[
+                    "provostctl.toml",
                     "provostd.toml",
                     "site.toml",
                     "postscripts",

@@ -39,9 +39,9 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let text = match (&self.site, &self.to) {
-            (None, Some(www)) => self.of_published(&Published::at(www))?,
-            (site, _) => self.of_site(site.as_deref().unwrap_or(Path::new("")))?,
+        let text = match (&self.to, &self.site) {
+            (Some(www), _) => self.of_published(&Published::at(www))?,
+            (None, site) => self.of_site(site.as_deref().unwrap_or(Path::new("")))?,
         };
         output::print(text.as_bytes())
     }

@@ -7,12 +7,13 @@ mod node;
 use command::Sections;
 
 /// The pages of the reference that each page names.
-pub(crate) const SEE_ALSO: [&str; 8] = [
+pub(crate) const SEE_ALSO: [&str; 9] = [
     "provost(8)",
     "provostctl(8)",
     "provostd(8)",
     "provost.toml(5)",
     "provostd.toml(5)",
+    "provostctl.toml(5)",
     "provost-site.toml(5)",
     "provost-script(5)",
     "provost-json(5)",
