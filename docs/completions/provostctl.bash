@@ -55,6 +55,9 @@ _provostctl() {
             provostctl,import)
                 cmd="provostctl__subcmd__import"
                 ;;
+            provostctl,init)
+                cmd="provostctl__subcmd__init"
+                ;;
             provostctl,join)
                 cmd="provostctl__subcmd__join"
                 ;;
@@ -185,7 +188,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending expiry admin audit compat release remove prune store backup restore gather rerun sync continue boot snippet watch wait-for"
+            opts="-h -V --admin --ca --token-file --help --version init key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending expiry admin audit compat release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1020,6 +1023,56 @@ _provostctl() {
                     return 0
                     ;;
                 --site)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__init)
+            opts="-h --dir --www --address --key-password --public-key --key-password-file --sign-command --dry-run --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --www)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --address)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --public-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -29,6 +29,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -l ca -d 'For https:
 complete -c provostctl -n "__fish_provostctl_needs_command" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_needs_command" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_needs_command" -s V -l version -d 'Print version'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "init" -d 'Set up this management node: keys, configuration, an example of a site, and a provostd that serves it'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published, and replace one by another'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and publish them for the nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "channel" -d 'Name the nodes that get what is published before all others'
@@ -67,6 +68,18 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "watch" -d 'Show failures grouped by cause and the other nodes by status, live, until you end it'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l dir -d 'The folder for the key, the configuration, the site and its scripts. With another one, provostd\'s own folder is in it, too' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l www -d 'The folder that nodes fetch from' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l address -d 'An address or a name by which nodes reach this machine; may be given several times. Without it, the address of the default route' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l public-key -d 'Make no key: this is the public half of the one by which --sign-command signs' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password -d 'Protect the key that signs by a password, which is asked for'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l dry-run -d 'Only list what would be made'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate show revoke" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate show revoke" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate show revoke" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F

@@ -22,6 +22,9 @@ _provostd() {
             provostd,check)
                 cmd="provostd__subcmd__check"
                 ;;
+            provostd,prepare)
+                cmd="provostd__subcmd__prepare"
+                ;;
             provostd__subcmd__ca,rotate)
                 cmd="provostd__subcmd__ca__subcmd__rotate"
                 ;;
@@ -35,7 +38,7 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --log-format --help --version ca check"
+            opts="-h -V --config --log-format --help --version ca check prepare"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -123,6 +126,28 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__check)
+            opts="-h --config --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__prepare)
             opts="-h --config --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -31,6 +31,7 @@ complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print h
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "check" -d 'Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd that runs doesn\'t notice. Exit statuses: 0 it would, 2 it wouldn\'t'
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "prepare" -d 'Make the keys that the first start makes, the authority\'s and the one that refreshes what is published, and print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
@@ -52,3 +53,7 @@ complete -c provostd -n "__fish_provostd_using_subcommand check" -l config -d 'T
 complete -c provostd -n "__fish_provostd_using_subcommand check" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostd -n "__fish_provostd_using_subcommand prepare" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand prepare" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
+json\t'A JSON object a line'"
+complete -c provostd -n "__fish_provostd_using_subcommand prepare" -s h -l help -d 'Print help (see more with \'--help\')'

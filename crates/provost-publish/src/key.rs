@@ -1,12 +1,12 @@
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ct_codecs::{Base64, Decoder};
 use minisign::KeyPair;
 use provost_bundle::{Digest, Link, PublicKey};
+use provost_fs::{Durability, NewFile};
 
 use crate::signer::{SignError, Signer};
 
@@ -131,6 +131,12 @@ impl SecretKey {
         Self::load_with(&key_path, || Ok(password.unwrap_or_default().to_owned()))
     }
 
+    /// Writes the public half to the file `path`, which isn't there, as minisign writes one.
+    pub fn write_public(&self, path: &Path) -> Result<(), KeyError> {
+        let (id, line) = (self.public.id(), self.public.line());
+        create(path, &format!("untrusted comment: minisign public key {id}\n{line}\n"), 0o644)
+    }
+
     /// Reads the secret key at `path`: one of ours, or one that `minisign -G -W` made.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
         Self::load_with(path, || Err(KeyError::Password { path: path.to_owned() }))
@@ -243,11 +249,13 @@ impl fmt::Debug for SecretKey {
     }
 }
 
+/// A key is there whole or not at all, and never replaced.
 fn create(path: &Path, text: &str, mode: u32) -> Result<(), KeyError> {
     let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
+        let mut file = NewFile::at(path)?;
+        file.set_mode(mode)?;
+        file.write(text.as_bytes())?;
+        file.create(Durability::PowerCut)
     };
     write().map_err(|e| disk("writing the key", path, e))
 }

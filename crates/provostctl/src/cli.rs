@@ -13,6 +13,7 @@ use crate::compat::Compat;
 use crate::defaults::Defaults;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::init::Init;
 use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
@@ -34,6 +35,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Set up this management node: keys, configuration, an example of a site, and a provostd that serves it
+    Init(Box<Init>),
     /// Create keys that sign what is published, and replace one by another
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -254,6 +257,7 @@ fn parse() -> Result<Cli, Failure> {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
+        Command::Init(init) => return init.run(&cli.admin),
         Command::Key(key) => return key.run(&cli.admin),
         Command::Publish(publish) => return publish.run(&cli.admin),
         Command::Channel(channel) => return channel.run(),
@@ -280,7 +284,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_)
+            Command::Init(_)
+            | Command::Key(_)
             | Command::Publish(_)
             | Command::Channel(_)
             | Command::Promote { .. }

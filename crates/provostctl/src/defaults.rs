@@ -177,6 +177,20 @@ impl Keys {
     }
 }
 
+/// What a file names of a site.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub(crate) site: Option<PathBuf>,
+    pub(crate) scripts: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+}
+
+/// What the file at `path` names.
+pub(crate) fn named_in(path: &Path) -> Result<Named, Failure> {
+    let Keys { site, scripts, key, .. } = read(path).map_err(|e| failure(&e))?;
+    Ok(Named { site, scripts, key })
+}
+
 fn read(file: &Path) -> Result<Keys, ReadError> {
     let (keys, folder) = location::read::<Keys>(file)?;
     let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));

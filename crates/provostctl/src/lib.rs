@@ -19,6 +19,7 @@ mod format;
 mod from_node;
 mod gather;
 mod import;
+mod init;
 mod journal;
 mod key;
 mod key_show;

@@ -16,6 +16,11 @@ static READ: Mutex<BTreeMap<PathBuf, SecretKey>> = Mutex::new(BTreeMap::new());
 /// The most bytes of a file with a password.
 const MOST_PASSWORD: u64 = 64 << 10;
 
+/// Notes a key that was just made in the file `path`, so that nobody is asked for its password again.
+pub(crate) fn remember(path: &Path, key: SecretKey) {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), key);
+}
+
 /// How a key signs.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Signing {
@@ -37,6 +42,16 @@ pub(crate) struct Password {
 }
 
 impl Signing {
+    /// The command that signs, if one does.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.sign_command.as_deref()
+    }
+
+    /// A password for a new key.
+    pub(crate) fn new_password(&self) -> Result<String, Failure> {
+        self.password.new_one()
+    }
+
     /// The key in the file `path`.
     pub(crate) fn key(&self, path: &Path) -> Result<SecretKey, Failure> {
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);

@@ -53,6 +53,9 @@ enum Command {
     /// Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd
     /// that runs doesn't notice. Exit statuses: 0 it would, 2 it wouldn't
     Check,
+    /// Make the keys that the first start makes, the authority's and the one that refreshes what is published, and
+    /// print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"
+    Prepare,
 }
 
 #[derive(Subcommand)]
@@ -113,8 +116,20 @@ pub fn main() -> ExitCode {
             say(Show::of(&config).map(|show| if tls { show.line() } else { show.text() }))
         }
         Some(Command::Ca(Ca::Rotate { finish })) => say(rotate(&config, finish)),
+        Some(Command::Prepare) => {
+            only_for_this_user();
+            match daemon::prepare::prepare(&config) {
+                Ok(text) => print(&text),
+                Err(error) => complain(&error, &error.hint(), FAILED),
+            }
+        }
         None => run(serve(&config)),
     }
+}
+
+/// Lets only this user read what the daemon writes.
+fn only_for_this_user() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
 /// Shows each thing that keeps a daemon from starting.
@@ -140,8 +155,7 @@ fn runtime() -> Result<Runtime, ExitCode> {
 
 /// Runs a daemon until it has ended.
 fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
-    // Only this user reads what the daemon writes.
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    only_for_this_user();
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(ended) => return ended,

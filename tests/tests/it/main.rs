@@ -48,6 +48,7 @@ mod guard;
 mod hooks;
 mod host_keys;
 mod hostile;
+mod init;
 mod inner_stages;
 mod install_page;
 mod json_page;

@@ -3,6 +3,7 @@
 mod again;
 mod diff;
 mod findings;
+mod first;
 pub(crate) mod generations;
 mod history;
 mod inputs;
@@ -20,6 +21,7 @@ use provost_steplog::terminal::escape_json;
 use provost_steplog::wording;
 
 pub(crate) use self::again::Again;
+pub(crate) use self::first::First;
 pub(crate) use self::history::History;
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::options::Publish;

@@ -94,7 +94,7 @@ pub(super) enum NamedTls {
 }
 
 /// The line of a public key, or the word for none.
-fn refresh_key(text: &str) -> Result<String, String> {
+pub(super) fn refresh_key(text: &str) -> Result<String, String> {
     match text {
         Manifest::NO_REFRESH_KEY => Ok(text.to_owned()),
         line => {

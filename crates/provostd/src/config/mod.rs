@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use provost_bundle::Limit;
 use provost_store::location::{self, Location, PostgresConfig, ReadError, StoreKind};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 pub(crate) mod enrol;
 pub(crate) mod receivers;
@@ -118,11 +118,32 @@ pub struct NodeConfig {
     pub binary: Option<PathBuf>,
     /// The folder of all of them, as `ARCH/provost` with the architecture as `uname -m` prints it.
     pub programs: PathBuf,
+    /// The URLs at which nodes reach `listen`, which installer files name; tried in order.
+    #[serde(deserialize_with = "servers")]
+    pub servers: Vec<String>,
 }
 
 impl Default for NodeConfig {
     fn default() -> Self {
-        Self { binary: None, programs: "/usr/lib/provost/programs".into() }
+        Self { binary: None, programs: "/usr/lib/provost/programs".into(), servers: Vec::new() }
+    }
+}
+
+/// URLs as the installers' script needs them: with their port, and nothing after it.
+fn servers<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<String>, D::Error> {
+    let list = Vec::<String>::deserialize(list)?;
+    let is_right = |url: &String| {
+        let address = url.strip_prefix("http://").and_then(|at| at.rsplit_once(':'));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:%".contains(c);
+        address.is_some_and(|(host, port)| {
+            !host.is_empty() && host.chars().all(is_plain) && port.parse::<u16>().is_ok()
+        })
+    };
+    match list.iter().find(|url| !is_right(url)) {
+        None => Ok(list),
+        Some(url) => {
+            Err(de::Error::custom(format!("`servers`: {url:?} isn't like http://10.0.0.1:8480")))
+        }
     }
 }
 
@@ -189,7 +210,7 @@ impl ConfigError {
             Self::Read(ReadError::Invalid { .. }) => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
-                 operators and readers (a group), lost_after, [guard] max_attempts, [node] binary and programs, [quota] records_mib_per_hour, \
+                 operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, \
                  records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, \
                  [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
@@ -227,8 +248,8 @@ impl Config {
             ..xcatd
         });
         let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));
-        let NodeConfig { binary, programs } = config.node;
-        let node = NodeConfig { binary: file(binary), programs: folder.join(programs) };
+        let NodeConfig { binary, programs, servers } = config.node;
+        let node = NodeConfig { binary: file(binary), programs: folder.join(programs), servers };
         let webhook = |webhook: WebhookConfig| WebhookConfig { ca: file(webhook.ca), ..webhook };
         let webhooks = config.webhooks.into_iter().map(webhook).collect();
         let hooks = HooksConfig {

@@ -1,5 +1,6 @@
 pub(crate) mod check;
 pub(crate) mod parts;
+pub(crate) mod prepare;
 pub(crate) mod startup;
 
 use std::net::SocketAddr;

@@ -196,7 +196,7 @@ impl SharedParts {
             expiry: self.expiry.clone(),
             metrics: self.metrics.clone(),
             pruner: self.pruner.clone(),
-            installer: Installer { www, programs, nodes_at },
+            installer: Installer { www, programs, nodes_at, servers: config.node.servers.clone() },
             www: self.www.clone(),
             data: DataFolder(config.data.as_path().into()),
             tls: self.tls.clone(),

@@ -26,6 +26,8 @@ pub(crate) struct Installer {
     pub(crate) programs: Arc<NodePrograms>,
     /// The address of the nodes' listener.
     pub(crate) nodes_at: SocketAddr,
+    /// The URLs that the configuration has in place of that.
+    pub(crate) servers: Vec<String>,
 }
 
 impl Installer {
@@ -45,13 +47,23 @@ impl Installer {
             digests.into_iter().map(|(arch, digest)| (arch, digest.to_string())).collect();
         let sha256 = programs.get("x86_64").or_else(|| programs.values().next());
         Ok(api::Installer {
-            server: address(self.nodes_at).ok(),
+            server: self.server(),
             key: manifest.key,
             sha256: sha256.cloned().unwrap_or_default(),
             programs,
             generation: manifest.generation,
             tls: manifest.tls.is_some(),
         })
+    }
+}
+
+impl Installer {
+    /// Where nodes reach it, as `PROVOST_SERVER` has it.
+    fn server(&self) -> Option<String> {
+        match self.servers.is_empty() {
+            true => address(self.nodes_at).ok(),
+            false => Some(self.servers.join(",")),
+        }
     }
 }
 

@@ -236,8 +236,11 @@ mod tests {
     use super::*;
 
     fn programs(folder: &Path) -> NodePrograms {
-        let files =
-            NodeConfig { binary: Some(folder.join("provost")), programs: folder.join("programs") };
+        let files = NodeConfig {
+            binary: Some(folder.join("provost")),
+            programs: folder.join("programs"),
+            ..NodeConfig::default()
+        };
         let keep_for = 365 * DAY;
         NodePrograms {
             files,

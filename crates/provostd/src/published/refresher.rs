@@ -40,18 +40,22 @@ struct Signed {
     signature: String,
 }
 
+/// The key in the daemon's folder `data`, which is made where there is none.
+pub(crate) fn open_or_make(data: &Path) -> Result<SecretKey, KeyError> {
+    let folder = data.join(FOLDER);
+    SecretKey::load(&folder.join("provost.key")).or_else(|e| match e {
+        KeyError::Disk { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            SecretKey::new_pair(&folder)
+        }
+        other => Err(other),
+    })
+}
+
 impl Refresher {
     /// Of what is published in `www`. Loads the key from the daemon's folder `data`, or makes one. Without
     /// a key nothing is refreshed.
     pub(crate) fn new(data: &Path, www: PublishedFolder) -> Self {
-        let folder = data.join(FOLDER);
-        let key = SecretKey::load(&folder.join("provost.key"));
-        let key = key.or_else(|e| match e {
-            KeyError::Disk { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                SecretKey::new_pair(&folder)
-            }
-            other => Err(other),
-        });
+        let key = open_or_make(data);
         match &key {
             Ok(key) => tracing::info!(
                 "the key that may refresh what is published, which provostctl publish names: {}",

@@ -47,6 +47,12 @@ pub(super) const ALL: &[Sections] = &[
             "provostd check && systemctl restart provostd",
         )],
     ),
+    sections(
+        "provostd prepare",
+        AUTHORITY,
+        &[CA],
+        &[("Before the first start, as the user of the daemon:", "provostd prepare")],
+    ),
     sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
         "provostd ca rotate",
@@ -73,10 +79,38 @@ pub(super) const ALL: &[Sections] = &[
         ],
     ),
     sections(
+        "provostctl init",
+        &[
+            (0, "Done, or it was done before."),
+            (1, "It failed; after the fix, run it again: it goes on from there."),
+            (2, "The command line is wrong, or provostd wouldn't start."),
+        ],
+        &[
+            ("DIR/provost.key", "The key that signs: whoever has it is root on every node."),
+            ("DIR/provostctl.toml", "What provostctl needn't be told: provostctl.toml(5)."),
+            ("DIR/provostd.toml", "The daemon's configuration: provostd.toml(5)."),
+            ("DIR/site.toml", "What nodes run: provost-site.toml(5)."),
+            ("DIR/postscripts", "The scripts."),
+            CA,
+        ],
+        &[
+            ("See what it would make:", "provostctl init --dry-run"),
+            (
+                "Make it, where nodes reach this machine at 10.0.0.1:",
+                "provostctl init --address 10.0.0.1",
+            ),
+            (
+                "The same with a key that never comes to this machine:",
+                "provostctl init --public-key provost.pub --sign-command 'ssh safe sign \"$1\" \"$2\"'",
+            ),
+        ],
+    ),
+    sections(
         "provostctl",
         PLAIN,
         &[SOCKET],
         &[
+            ("Set up a management node:", "provostctl init"),
             (
                 "Publish what nodes run:",
                 "provostctl publish --site site.toml --scripts postscripts --key /etc/provost/provost.key --to /srv/provost/www",
