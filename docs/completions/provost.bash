@@ -80,7 +80,7 @@ _provost() {
 
     case "${cmd}" in
         provost)
-            opts="-v -h -V --config --verbose --help --version boot kickstart run try status log check gather analyze report record fetch sign-host-keys release stamp install xcatdsklspost xcatinstallpost reboot-request"
+            opts="-h -V --config --help --version boot kickstart run try release status log analyze check gather fetch record reboot-request sign-host-keys report stamp install xcatdsklspost xcatinstallpost"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -98,7 +98,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__analyze)
-            opts="-v -h --file --format --config --verbose --help"
+            opts="-h --file --format --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -142,7 +142,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__check)
-            opts="-v -h --format --config --verbose --help"
+            opts="-h --format --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -164,7 +164,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__fetch)
-            opts="-v -h --sha256 --to --config --verbose --help"
+            opts="-h --sha256 --to --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -190,7 +190,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__gather)
-            opts="-v -h --to --config --verbose --help"
+            opts="-h --to --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -212,7 +212,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__install)
-            opts="-v -h --xcat --remove --as-xcat --config --verbose --help"
+            opts="-h --xcat --remove --as-xcat --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -248,7 +248,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__log)
-            opts="-f -v -h --follow --output --commands --failed --format --config --verbose --help"
+            opts="-f -h --follow --output --commands --failed --format --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -270,16 +270,12 @@ _provost() {
             return 0
             ;;
         provost__subcmd__reboot__subcmd__request)
-            opts="-v -h --config --verbose --help"
+            opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -288,7 +284,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__record)
-            opts="-v -h --file --service --stage --result --run --pre-command --post-command --error-line --called-from --error-message --command --exit-code --cause --sync --signal --config --verbose --help service-start service-end stage-start stage-end"
+            opts="-h --file --service --stage --result --run --pre-command --post-command --error-line --called-from --error-message --command --exit-code --cause --sync --signal --help service-start service-end stage-start stage-end"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -354,10 +350,6 @@ _provost() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -366,7 +358,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__release)
-            opts="-v -h --config --verbose --help"
+            opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -384,7 +376,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__report)
-            opts="-v -h --config --verbose --help"
+            opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -424,7 +416,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__sign__subcmd__host__subcmd__keys)
-            opts="-v -h --config --verbose --help"
+            opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,7 +434,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__stamp)
-            opts="-P -v -h --root --config --verbose --help"
+            opts="-P -h --root --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -468,7 +460,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__status)
-            opts="-v -h --wait --any --format --config --verbose --help"
+            opts="-h --wait --any --format --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -490,16 +482,12 @@ _provost() {
             return 0
             ;;
         provost__subcmd__try)
-            opts="-v --config --verbose"
+            opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;

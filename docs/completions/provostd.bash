@@ -22,9 +22,6 @@ _provostd() {
             provostd,check)
                 cmd="provostd__subcmd__check"
                 ;;
-            provostd,prepare)
-                cmd="provostd__subcmd__prepare"
-                ;;
             provostd__subcmd__ca,rotate)
                 cmd="provostd__subcmd__ca__subcmd__rotate"
                 ;;
@@ -38,7 +35,7 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --log-format --help --version ca check prepare"
+            opts="-h -V --config --log-format --help --version check ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -60,7 +57,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca)
-            opts="-h --config --log-format --help show rotate"
+            opts="-h --config --help show rotate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -68,10 +65,6 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -82,7 +75,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca__subcmd__rotate)
-            opts="-h --finish --config --log-format --help"
+            opts="-h --finish --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -90,10 +83,6 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -104,7 +93,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca__subcmd__show)
-            opts="-h --tls --ssh --config --log-format --help"
+            opts="-h --tls --ssh --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -112,10 +101,6 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -126,7 +111,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__check)
-            opts="-h --config --log-format --help"
+            opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -134,32 +119,6 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        provostd__subcmd__prepare)
-            opts="-h --config --log-format --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -24,36 +24,23 @@ function __fish_provostd_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'Configuration file' -r -F
+complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'Format of its own log, on stderr' -r -f -a "text\t''
+json\t''"
+complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
-complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
-complete -c provostd -n "__fish_provostd_needs_command" -f -a "check" -d 'Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd that runs doesn\'t notice. Exit statuses: 0 it would, 2 it wouldn\'t'
-complete -c provostd -n "__fish_provostd_needs_command" -f -a "prepare" -d 'Make the keys that the first start makes, the authority\'s and the one that refreshes what is published, and print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "show" -d 'Show its certificate, and what provostctl publish --tls takes'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "rotate" -d 'Make another authority; nodes that know the one before it still reach this server'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Only what provostctl publish --tls takes'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l ssh -d 'The line for ssh\'s files of known hosts by which ssh knows nodes whose host keys are certified, as the postscript hostkeys has it done'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l finish -d 'Let the one before it count no more, once all nodes know the present one'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostd -n "__fish_provostd_using_subcommand check" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand check" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "check" -d 'Check that provostd would start, and list what is wrong'
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'Show or rotate the CA by which nodes trust this server'
+complete -c provostd -n "__fish_provostd_using_subcommand check" -l config -d 'Configuration file' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostd -n "__fish_provostd_using_subcommand prepare" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand prepare" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
-json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_using_subcommand prepare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'Configuration file' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "show" -d 'Show the CA\'s certificate, and what provostctl publish --tls takes'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "rotate" -d 'Rotate the CA; nodes that trust the old one still connect'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'Configuration file' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Show only what provostctl publish --tls takes'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l ssh -d 'Show the line for ssh\'s known_hosts, for nodes whose host keys the postscript hostkeys has certified'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l config -d 'Configuration file' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l finish -d 'Drop the old CA, once all nodes trust the new one'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help'

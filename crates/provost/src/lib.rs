@@ -5,4 +5,4 @@ mod inspect;
 mod kinds;
 mod xcat;
 
-pub use cli::{command, main};
+pub use cli::{LAYOUT, command, main};

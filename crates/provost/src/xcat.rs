@@ -21,27 +21,27 @@ mod present {
 
     #[derive(clap::Subcommand)]
     pub(crate) enum Command {
-        /// Have xCAT's own programs on this node call provost, or no longer
+        /// Replace xCAT's programs on this node by calls of provost, or undo it
         #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
         Install {
-            /// xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too
+            /// Replace xcatdsklspost, and xcatinstallpost on a node that xCAT has installed
             #[arg(long, group = "what")]
             xcat: bool,
-            /// Put back what was there before
+            /// Restore the originals
             #[arg(long, group = "what")]
             remove: bool,
-            /// Also configure this node to do what xCAT does where provost does otherwise, such as going on
-            /// after a failure: provost.d/as-xcat.toml, which says what each line gives up
+            /// Also configure this node to behave as xCAT does, such as continuing after a failure:
+            /// provost.d/as-xcat.toml, which says what each line gives up
             #[arg(long, requires = "xcat", conflicts_with = "remove")]
             as_xcat: bool,
         },
-        /// Do what xCAT's program of that name does, as its boot unit and updatenode call it
+        /// Stand in for xCAT's program, for its boot unit and updatenode
         Xcatdsklspost {
             /// As xcatdsklspost takes them
             #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
             args: Vec<String>,
         },
-        /// Do what xCAT's program of that name does: the first boot of a node that xCAT has installed
+        /// Stand in for xCAT's program, at the first boot after an installation
         Xcatinstallpost,
     }
 

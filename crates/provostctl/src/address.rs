@@ -16,21 +16,34 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// Where it is, and what proves who asks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Admin {
-    /// The address of provostd's admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT
+    /// Address of provostd's admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT
     #[arg(
         id = "admin",
         long = "admin",
         global = true,
+        help_heading = "Connection",
         value_name = "URL",
         env = "PROVOSTCTL_ADMIN",
         default_value = "unix:/var/lib/provostd/admin.sock"
     )]
     pub(crate) at: Address,
-    /// For https: the file with the authority's certificate, as `provostd ca show` prints it
-    #[arg(long, global = true, value_name = "FILE", env = "PROVOSTCTL_CA")]
+    /// CA file (PEM) of the server, for https: see provostd ca show
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Connection",
+        value_name = "FILE",
+        env = "PROVOSTCTL_CA"
+    )]
     ca: Option<PathBuf>,
-    /// For https: the file with the token that `provostctl admin add` has printed
-    #[arg(long, global = true, value_name = "FILE", env = "PROVOSTCTL_TOKEN_FILE")]
+    /// File with your token, for https: see provostctl admin add
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Connection",
+        value_name = "FILE",
+        env = "PROVOSTCTL_TOKEN_FILE"
+    )]
     token_file: Option<PathBuf>,
 }
 

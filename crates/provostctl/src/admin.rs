@@ -15,22 +15,23 @@ use crate::table::{Table, Tone};
 /// `provostctl admin`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Admins {
-    /// Let an admin use the API over TLS; prints the token, which is shown only now. Only by the
-    /// socket on the management node
+    /// Add an admin, and print the token
+    ///
+    /// The token is shown only now. Works by the socket on the management node only.
     Add {
-        /// The admin's name, which the audit log has
+        /// Name of the admin, for the audit log
         name: String,
-        /// What the admin may do: read; operate also changes what provostd knows; publish also
-        /// changes what nodes run
+        /// read; operate, which may also change what provostd knows; or publish, which may also change what
+        /// nodes run
         #[arg(long, value_name = "ROLE")]
         role: Role,
-        /// For how long the token counts, such as 12h or 30d
+        /// Validity of the token, such as 12h or 30d
         #[arg(long = "for", value_name = "D", default_value = "90d")]
         lasts: Period,
     },
-    /// List the admins who have a token
+    /// List admins who have a token
     List {
-        /// How to print it
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },

@@ -15,10 +15,10 @@ use crate::table::{Table, Tone};
 /// `provostctl audit`.
 #[derive(clap::Args)]
 pub(crate) struct Audit {
-    /// Only what was changed in this time until now, such as 12h or 30d
+    /// Only changes of the last D, such as 12h or 30d
     #[arg(long, value_name = "D")]
     since: Option<Period>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

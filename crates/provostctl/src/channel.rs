@@ -18,7 +18,9 @@ use crate::signing::Signing;
 /// `provostctl channel`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Channel {
-    /// Say which nodes a channel has, from the next publication on. A node is in one channel at most
+    /// Set the nodes of a channel, from the next publication on
+    ///
+    /// A node is in one channel at most.
     Set {
         /// Its name, such as canary
         name: Name,
@@ -29,14 +31,16 @@ pub(crate) enum Channel {
     },
     /// List the channels and their nodes
     List {
-        /// The folder that provostd.toml calls www
+        /// Published folder: www of provostd.toml
         #[arg(long, value_name = "WWW")]
         to: PathBuf,
-        /// How to print it
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Remove a channel. Its nodes keep what they have until something newer is published to all
+    /// Remove a channel
+    ///
+    /// Its nodes keep what they have until something newer is published to all.
     Remove {
         /// Its name
         name: Name,
@@ -47,12 +51,12 @@ pub(crate) enum Channel {
 
 #[derive(clap::Args)]
 pub(crate) struct Place {
-    /// The secret key that signs what is published
+    /// Secret key that signs
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     #[command(flatten)]
     signing: Signing,
-    /// The folder that provostd.toml calls www
+    /// Published folder: www of provostd.toml
     #[arg(long, value_name = "WWW")]
     to: PathBuf,
 }

@@ -13,6 +13,7 @@ use crate::compat::Compat;
 use crate::defaults::Defaults;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::help::{self, Help};
 use crate::init::Init;
 use crate::node_list::NodeList;
 use crate::node_set::NodeName;
@@ -23,9 +24,9 @@ use crate::{
     why, workstation,
 };
 
-/// Create keys, publish what nodes run, and show what they report
+/// Publish what nodes run, and show what they report
 #[derive(Parser)]
-#[command(name = "provostctl", version = provost_api::VERSION)]
+#[command(name = "provostctl", version = provost_api::VERSION, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     admin: Admin,
@@ -35,14 +36,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Set up this management node: keys, configuration, an example of a site, and a provostd that serves it
+    /// Set up this management node
+    ///
+    /// Keys, configuration, an example of a site, and a provostd that serves it.
     Init(Box<Init>),
-    /// Create keys that sign what is published, and replace one by another
+    /// Manage the keys that sign what is published
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Check scripts and site.toml, sign them, and publish them for the nodes
+    /// Check, sign and publish scripts and site.toml
     Publish(Box<publish::Publish>),
-    /// Name the nodes that get what is published before all others
+    /// Manage channels: nodes that get a publication before all others
     #[command(subcommand)]
     Channel(channel::Channel),
     /// Publish to all nodes what a channel's nodes have
@@ -52,58 +55,67 @@ enum Command {
         #[command(flatten)]
         again: publish::Again,
     },
-    /// Publish again, as a newer generation and for all nodes, what was published before
+    /// Publish an earlier generation again, to all nodes
+    ///
+    /// It gets a new number, because nodes never go back to a lower one.
     Rollback {
-        /// Which bundle; without it, the one before the newest publication
+        /// The generation; the one before the newest by default
         generation: Option<u64>,
         #[command(flatten)]
         again: publish::Again,
     },
-    /// Show what was published, by whom, and on which nodes it has run
+    /// List publications: what, by whom, and on how many nodes they ran
     History(publish::History),
-    /// Show what a node will run, in order and with which environment, and the section of site.toml
-    /// that each comes from
+    /// Show what a node will run, and where in site.toml it comes from
     Plan(plan::Plan),
-    /// Run one script on this machine as a node would, in a temporary folder, without a management
-    /// node. Exit statuses: those of `provost run`
+    /// Run one script on this machine as a node would
+    ///
+    /// It runs in a temporary folder and needs no management node.
     Try(workstation::Try),
     /// Write a site.toml from another system's tables
     #[command(subcommand)]
     Import(import::Import),
-    /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
+    /// Create bearer tokens, for nodes that report without TLS
+    ///
+    /// Each replaces the node's old one. Prints a line "NODE TOKEN" each.
     Token(token::Tokens),
-    /// Create join tokens: with its own a node gets an identity once, in place of an earlier one;
-    /// prints a line "NODE TOKEN" each
+    /// Create join tokens, with which nodes get their identities
+    ///
+    /// A token is valid once; the identity replaces an earlier one. Prints a line "NODE TOKEN" each.
     Join(enrolment::Join),
-    /// Give identities to nodes while they are provisioned
+    /// Give identities to nodes while they are installed
     #[command(subcommand)]
     Enroll(enrolment::Enroll),
-    /// Make a pending key a node's identity, in place of an earlier one
+    /// Approve a pending key: it becomes its node's identity
     Approve(enrolment::NodeKey),
     /// Reject a pending key
     Reject(enrolment::NodeKey),
-    /// Revoke identities and tokens of nodes, at once and for good
+    /// Revoke identities and tokens of nodes
     Revoke {
         #[command(flatten)]
         nodes: NodeList,
     },
-    /// Show failures grouped by cause and the other nodes by status, or list nodes
+    /// Show failures by cause and the other nodes by status, or list nodes
     Nodes(nodes::Nodes),
     /// Show what a node ran last, and why it failed
     Show {
         /// The node
         node: NodeName,
-        /// How many of its newest runs to show with their steps, 200 at most
+        /// Number of newest runs to show with their steps, at most 200
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=200))]
         runs: u16,
-        /// How to print it
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show what nodes that failed have in common and the others don't, and what has changed on a node
+    /// Show what nodes that failed have in common
+    ///
+    /// And the others don't; of a node also what has changed since its last success.
     Why(why::Why),
-    /// Show a script's log, from the newest run that has uploaded one, as those do that failed and those of diskless
-    /// nodes, else by ssh: each command, what it printed and how it ended
+    /// Show a script's log: each command, its output and exit status
+    ///
+    /// The log is that of the newest run that uploaded one: runs that failed, and all of diskless nodes. Other logs
+    /// are read by ssh.
     Log {
         /// The node
         node: NodeName,
@@ -112,103 +124,123 @@ enum Command {
         #[command(flatten)]
         view: LogView,
     },
-    /// Show by ssh what a node's journal has of a unit, or of provost's own
+    /// Show a node's systemd journal of a unit, by ssh
+    ///
+    /// Without a unit, that of provost's own.
     Journal(journal::Journal),
-    /// Show the keys that wait for `approve`, and the nodes that try to report without an identity or
-    /// a token since provostd was started
+    /// List keys that wait for approval, and nodes without credentials
+    ///
+    /// These are nodes that have tried to report without an identity or a token since provostd was started.
     Pending {
         /// A row for each, also where many came from one address
         #[arg(long)]
         long: bool,
-        /// How to print it
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show what expires when: what is published, identities, join tokens, admins' tokens, certificates
+    /// List what expires when, and how to renew it
+    ///
+    /// Publications, identities, join tokens, admins' tokens, certificates.
     Expiry {
-        /// How to print it
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Name the admins who may use provostd over TLS, each with a role and a token
+    /// Manage admins who use provostd over TLS
+    ///
+    /// Each has a role and a token.
     #[command(subcommand)]
     Admin(Admins),
-    /// Show what was changed over the admin API: who, from where, what, when
+    /// List changes made over the admin API: who, from where, what, when
     Audit(Audit),
-    /// Show the versions of provostctl, provostd, the published files and the nodes' programs. Exit
-    /// statuses: 0 they work together, 1 a node's program isn't supported
+    /// Check that the versions in use work together
+    ///
+    /// Versions of provostctl, provostd, the published files and the nodes' programs.
     Compat(Compat),
-    /// Release nodes that the guard holds, so that they run at their next start
+    /// Release nodes that the guard holds: they run at their next start
     Release {
         #[command(flatten)]
         nodes: NodeList,
     },
-    /// Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still
-    /// reports needs a new one, and a node of the published site stays listed as `defined`. Asks first;
-    /// without a terminal it needs --yes. Exit statuses: 0 done, 1 failed, or the answer was no, 2 wrong
-    /// usage, or --yes is missing
+    /// Delete nodes from provostd: status, runs, logs, identity, token
+    ///
+    /// Asks first; without a terminal it needs --yes. A removed node that still reports needs a new identity or
+    /// token; a node of the published site stays listed as `defined`.
     Remove(remove::Remove),
-    /// Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd
-    /// does it every ten minutes
+    /// Delete history older than [retention] now
+    ///
+    /// provostd does it every ten minutes, as [retention] in provostd.toml says.
     Prune {
-        /// Only show how much it is
+        /// Show what would be deleted, and delete nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Move what provostd knows to another store
+    /// Copy what provostd knows to another store
     #[command(subcommand)]
     Store(store::Store),
-    /// Write all of this management node to one file, while provostd runs: what it knows, its keys, and
-    /// what is published; not the key that signs
+    /// Back up this management node to one file
+    ///
+    /// It has the store, provostd's keys and what is published, but not the key that signs. provostd may run
+    /// meanwhile.
     Backup(backup::Backup),
-    /// Restore this management node from a backup: into an empty folder and an empty store, before
-    /// provostd is started
+    /// Restore this management node from a backup
+    ///
+    /// Into an empty folder and an empty store, before provostd is started.
     Restore(backup::Restore),
-    /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
-    /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't
+    /// Collect the logs of nodes in bundles, by ssh
+    ///
+    /// Runs `provost gather` on each node. For a node that can't be reached, the bundle has what provostd knows.
     Gather(gather::Gather),
-    /// Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well,
-    /// 1 a node failed or couldn't be reached, 2 there is no such script, 124 some took too long
+    /// Run a script again on nodes, by ssh
+    ///
+    /// It runs whether or not it has run before.
     Rerun(rerun::Rerun),
-    /// Publish what has changed, then have nodes install the files of their lists by ssh, with the
-    /// postscript syncfiles: xCAT's updatenode -F. Exit statuses: 0 all is well, 1 nothing was published, or
-    /// a node failed or couldn't be reached, 2 wrong usage, or no syncfiles to publish, 124 some took too long
+    /// Publish what has changed, then have nodes install their files, by ssh
+    ///
+    /// The files of their lists, with the postscript syncfiles, as updatenode -F of xCAT does.
     Sync(Box<sync::Sync>),
-    /// Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that
-    /// failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn't be
-    /// reached, 124 some took too long
+    /// Continue a failed boot or kickstart on nodes, by ssh
+    ///
+    /// Runs `provost boot --continue` or `provost kickstart --continue`: the script that failed, and those after it.
     Continue(OnNodes),
-    /// Run on nodes by ssh all that a boot needs (`provost boot`). Exit statuses: 0 all is well, 1 a
-    /// node failed or couldn't be reached, 124 some took too long
+    /// Run all that a boot needs on nodes, by ssh
+    ///
+    /// Runs `provost boot`.
     Boot(OnNodes),
-    /// Print the script that an installer runs at its end, such as a kickstart's %post
+    /// Print the script that an installer runs at its end
+    ///
+    /// Such as the %post of a kickstart file.
     Snippet(snippet::Snippet),
-    /// Show failures grouped by cause and the other nodes by status, live, until you end it
+    /// Show failures by cause and the other nodes by status, live
     Watch(watch::Watch),
-    /// Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have
-    /// it, 1 one failed, 2 wrong usage, 124 time is up
+    /// Wait until nodes have a status
+    ///
+    /// Also waits until provostd can be reached.
     WaitFor(wait_for::WaitFor),
+    /// Show help on a command or a topic
+    Help(Help),
 }
 
 #[derive(Args)]
 struct LogView {
-    /// Show what a running script's log grows by, until the script ends: by the node's reports, or by
-    /// ssh if it has run for less than a minute
+    /// Follow the log of a running script until the script ends: by the node's reports, or by ssh if it
+    /// has run for less than a minute
     #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
     follow: bool,
-    /// A configuration file for ssh in place of yours
+    /// Configuration file for ssh, in place of yours
     #[arg(long, value_name = "FILE")]
     ssh_config: Option<PathBuf>,
-    /// What was printed alone, each line with its time and stream
+    /// Show the output only, each line with its time and stream
     #[arg(long, conflicts_with_all = ["commands", "failed"])]
     output: bool,
-    /// A table of the commands: start (UTC), duration, exit status, command
+    /// List the commands: start (UTC), duration, exit status, command
     #[arg(long)]
     commands: bool,
-    /// Only the commands that failed, each with the end of what was printed
+    /// Show only the commands that failed, each with the end of its output
     #[arg(long)]
     failed: bool,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -240,10 +272,11 @@ pub fn main() -> ExitCode {
 /// Reads the command line; what it doesn't say, the environment and provostctl.toml may.
 fn parse() -> Result<Cli, Failure> {
     let defaults = Defaults::load();
+    let program = help::LAYOUT.apply(command());
     let command = match &defaults {
-        Ok(defaults) => defaults.apply(Cli::command()),
+        Ok(defaults) => defaults.apply(program),
         // A request for help needs none.
-        Err(_) => Cli::command(),
+        Err(_) => program,
     };
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     match (parsed, defaults) {
@@ -266,6 +299,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Plan(plan) => return plan.run(),
         Command::Try(attempt) => return attempt.run(),
         Command::Import(import) => return import.run(),
+        Command::Help(help) => return help.run(&help::LAYOUT.apply(command())),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -294,6 +328,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             | Command::Try(_)
             | Command::Import(_)
             | Command::Sync(_)
+            | Command::Help(_)
             | Command::Store(_)
             | Command::Backup(_)
             | Command::Restore(_) => Ok(()),

@@ -21,7 +21,7 @@ const REPORTED: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// `provostctl compat`.
 #[derive(clap::Args)]
 pub(crate) struct Compat {
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -17,14 +17,14 @@ use crate::output;
 pub(crate) struct Join {
     #[command(flatten)]
     nodes: NodeList,
-    /// For how long a token counts that isn't used, such as 30m
+    /// Validity of an unused token, such as 30m
     #[arg(long = "for", value_name = "D", default_value = "30m")]
     time: Limit,
-    /// Only from a network, such as 10.0.0.0/8. A node whose environment has IPADDR may use its token
-    /// from that address alone
+    /// Accept the tokens from this network only, such as 10.0.0.0/8; that of a node whose environment
+    /// has IPADDR, only from that address
     #[arg(long, value_name = "CIDR")]
     from: Option<String>,
-    /// Print the argument for the kernel's command line; before it the node, where there are several
+    /// Print kernel arguments, each with its node if there are several
     #[arg(long)]
     kernel_args: bool,
 }
@@ -74,16 +74,17 @@ fn milliseconds(time: Limit) -> u64 {
 /// `provostctl enroll`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Enroll {
-    /// Give each of these nodes an identity when it asks first, while it is defined or installing and
-    /// hasn't booted
+    /// Open a window: each of these nodes gets an identity when it first asks
+    ///
+    /// While its status is defined or installing, and it hasn't booted.
     Open {
         #[command(flatten)]
         nodes: NodeList,
-        /// For how long, such as 1h
+        /// How long the window is open, such as 1h
         #[arg(long = "for", value_name = "D")]
         time: Limit,
     },
-    /// End that before its time, for these nodes or for all
+    /// Close the window, for these nodes or for all
     Close {
         #[command(flatten)]
         nodes: AnyNodes,
@@ -127,7 +128,7 @@ pub(crate) async fn note_windows(client: &Client) {
 pub(crate) struct NodeKey {
     /// The node
     node: NodeName,
-    /// The key, as its console and provostctl pending show it; needed where several are pending
+    /// Key as its console and provostctl pending show it; needed if several are pending
     #[arg(value_name = "FINGERPRINT")]
     key: Option<String>,
 }

@@ -13,13 +13,13 @@ const UNITS: &str = "provost*";
 pub(crate) struct Journal {
     /// The node
     node: NodeName,
-    /// The unit, or a pattern
+    /// Unit, or a pattern
     #[arg(default_value = UNITS)]
     unit: String,
-    /// Go on with what is added, until you end it
+    /// Follow the journal
     #[arg(long, short)]
     follow: bool,
-    /// A configuration file for ssh in place of yours
+    /// Configuration file for ssh, in place of yours
     #[arg(long, value_name = "FILE")]
     ssh_config: Option<PathBuf>,
 }

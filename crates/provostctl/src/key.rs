@@ -23,31 +23,35 @@ use crate::signing::Password;
 /// `provostctl key`.
 #[derive(clap::Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Create a key pair, provost.key and provost.pub; prints the public key's line
+    /// Create a key pair
+    ///
+    /// Writes provost.key and provost.pub, and prints the public key's line.
     New {
-        /// The folder for both
+        /// Folder for both files
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
-        /// Protect the secret key by a password, which is asked for
+        /// Protect the secret key by a password; asks for it
         #[arg(long)]
         password: bool,
         #[command(flatten)]
         from: Password,
     },
-    /// Let another key sign what is published. Nodes that trust the old key accept the new one, and
-    /// then the old one no more; run it again to see which nodes haven't fetched it yet
+    /// Replace the key that signs by another one
+    ///
+    /// Nodes that trust the old key accept the new one, and then the old one no more. Run it again to see which nodes
+    /// haven't fetched the new key yet.
     Rotate {
-        /// The new secret key, made by provostctl key new; publish with it from then on
+        /// New secret key, of provostctl key new; publish with it from then on
         #[arg(long, value_name = "FILE")]
         next: PathBuf,
         #[command(flatten)]
         again: Again,
     },
-    /// Show which key signs, which ones it has replaced, and how many nodes trust each
+    /// Show the keys, and how many nodes trust each
     Show(ShowKeys),
-    /// Let a key count no more on any node: what all nodes have is published again, and says so
+    /// Revoke a key: publishes again what all nodes have, which revokes it
     Revoke {
-        /// The public key, a line RW…
+        /// Public key, a line RW…
         #[arg(value_name = "RW…", value_parser = public_key)]
         revoked: PublicKey,
         #[command(flatten)]

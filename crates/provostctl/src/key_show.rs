@@ -21,10 +21,10 @@ use crate::publish::keys::{known, published};
 /// `provostctl key show`.
 #[derive(clap::Args)]
 pub(crate) struct ShowKeys {
-    /// The folder that provostd.toml calls www; without it, as provostd knows it
+    /// Published folder: www of provostd.toml; by default, what provostd knows
     #[arg(long, value_name = "WWW")]
     to: Option<PathBuf>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -18,6 +18,7 @@ mod follow;
 mod format;
 mod from_node;
 mod gather;
+mod help;
 mod import;
 mod init;
 mod journal;
@@ -58,3 +59,4 @@ mod why;
 mod workstation;
 
 pub use cli::{command, main};
+pub use help::LAYOUT;

@@ -19,8 +19,7 @@ const MOST: u64 = 32 << 20;
 /// The nodes that a command is about.
 #[derive(clap::Args)]
 pub(crate) struct NodeList {
-    /// Names, ranges, groups and sets: cn[001-512]!cn007, @compute, @failed, @held, @status:booting,
-    /// @cause:ID; "-" reads them from standard input
+    /// Nodes, such as cn[001-512], @compute or @failed; "-" reads standard input. See provostctl help node-sets
     #[arg(value_name = "NODES", required_unless_present = "nodes_file")]
     nodes: Option<Named>,
     #[command(flatten)]
@@ -30,8 +29,7 @@ pub(crate) struct NodeList {
 /// The nodes that a command is about, where it may be about all.
 #[derive(clap::Args)]
 pub(crate) struct AnyNodes {
-    /// Names, ranges, groups and sets: cn[001-512]!cn007, @compute, @failed, @held, @status:booting,
-    /// @cause:ID; "-" reads them from standard input; without them, all nodes
+    /// Nodes, such as cn[001-512], @compute or @failed; all nodes by default. See provostctl help node-sets
     #[arg(value_name = "NODES")]
     nodes: Option<Named>,
     #[command(flatten)]
@@ -40,8 +38,7 @@ pub(crate) struct AnyNodes {
 
 #[derive(clap::Args)]
 struct NodesFile {
-    /// Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a
-    /// comment
+    /// Read the nodes from a file
     #[arg(short = 'f', long = "file", id = "nodes_file", value_name = "FILE")]
     path: Option<PathBuf>,
 }

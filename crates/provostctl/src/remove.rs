@@ -14,10 +14,10 @@ use crate::output;
 pub(crate) struct Remove {
     #[command(flatten)]
     nodes: NodeList,
-    /// Remove them without a question, which a script can't answer
+    /// Don't ask: for scripts
     #[arg(long)]
     yes: bool,
-    /// Only show what would be removed
+    /// Show what would be removed, and remove nothing
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Rerun {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct What {
-    /// A list of scripts with their arguments, such as "s1 p1 p2,s2"
+    /// Scripts with their arguments, such as "s1 p1 p2,s2"
     #[arg(short = 'P', value_name = "LIST")]
     list: Option<String>,
     /// A script and its arguments

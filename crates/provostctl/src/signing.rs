@@ -26,18 +26,22 @@ pub(crate) fn remember(path: &Path, key: SecretKey) {
 pub(crate) struct Signing {
     #[command(flatten)]
     password: Password,
-    /// What signs in place of the key's file, such as a token or an HSM; --key then names the public
-    /// key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the
-    /// signature, as minisign does, to "$1.minisig"
-    #[arg(long, value_name = "CMD")]
+    /// Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it
+    /// for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does
+    #[arg(long, value_name = "CMD", help_heading = "Signing")]
     sign_command: Option<String>,
 }
 
 /// Where a key's password is.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Password {
-    /// The file with the key's password, where nobody can be asked for it; of several keys, a line each
-    #[arg(long, value_name = "FILE", env = "PROVOSTCTL_KEY_PASSWORD_FILE")]
+    /// File with the key's password; for several keys, a line each
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PROVOSTCTL_KEY_PASSWORD_FILE",
+        help_heading = "Signing"
+    )]
     key_password_file: Option<PathBuf>,
 }
 

@@ -35,13 +35,13 @@ const UNKNOWN_HOST_KEY: &str = "Host key verification failed.";
 /// How nodes are reached.
 #[derive(clap::Args)]
 pub(crate) struct Ssh {
-    /// How many nodes at once
+    /// Number of nodes at once
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     fanout: u16,
-    /// How long a node may take
+    /// Time limit for each node
     #[arg(long, value_name = "D", default_value = "1h")]
     timeout: Limit,
-    /// A configuration file for ssh in place of yours
+    /// Configuration file for ssh, in place of yours
     #[arg(long, value_name = "FILE")]
     ssh_config: Option<PathBuf>,
 }

@@ -13,20 +13,21 @@ use crate::output;
 /// `provostctl store`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Store {
-    /// Copy all that a store holds to another one, which has to be empty: nodes, tokens, runs, records
-    /// and logs. A copy that is cut off leaves it empty: run it again
+    /// Copy a store to another one, which must be empty
+    ///
+    /// Nodes, tokens, runs, records and logs. An interrupted copy leaves it empty: run it again.
     Copy {
-        /// The store to read: sqlite:DATA, with the folder that provostd.toml calls data, or
+        /// Store to read: sqlite:DATA, with the folder data of provostd.toml, or
         /// postgres://USER@HOST:PORT/NAME
         #[arg(long, value_name = "STORE")]
         from: StoreLocation,
-        /// The store to fill, named as the other one
+        /// Store to fill, named likewise
         #[arg(long, value_name = "STORE")]
         to: StoreLocation,
-        /// The database's password, on the file's first line, as [postgres] in provostd.toml has it
+        /// File with the database's password in its first line
         #[arg(long, value_name = "FILE")]
         password_file: Option<PathBuf>,
-        /// The certificates, PEM, of whom signs the database server's: with it, connections have TLS
+        /// CA file (PEM) of the database server; turns TLS on
         #[arg(long, value_name = "FILE")]
         database_ca: Option<PathBuf>,
     },

@@ -12,16 +12,16 @@ use crate::period::Period;
 pub(crate) struct Tokens {
     #[command(flatten)]
     nodes: NodeList,
-    /// Only for nodes that have no token
+    /// Only for nodes without a token
     #[arg(long, conflicts_with = "rotate")]
     missing: bool,
-    /// The old token of each node counts until the new one has been used, and for --overlap at most
+    /// Keep each old token valid until the new one is used, for --overlap at most
     #[arg(long)]
     rotate: bool,
-    /// For how long an old token counts, such as 12h or 30d
+    /// Longest validity of an old token, such as 12h or 30d
     #[arg(long, value_name = "D", default_value = "7d", requires = "rotate")]
     overlap: Period,
-    /// Also for names that aren't in what is published
+    /// Also for nodes that aren't published
     #[arg(long)]
     force: bool,
 }

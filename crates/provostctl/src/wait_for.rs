@@ -24,14 +24,14 @@ const MOST_FAILURES: usize = 20;
 pub(crate) struct WaitFor {
     #[command(flatten)]
     nodes: NodeList,
-    /// A status or an updatestatus, preferably one that lasts, such as booted or synced
+    /// Status or updatestatus, such as booted or synced
     #[arg(long)]
     status: WaitTarget,
-    /// How long to wait, such as 90s or 1h 30m
+    /// Time limit, such as 90s or 1h 30m
     #[arg(long, default_value = "20m")]
     timeout: Limit,
-    /// Accept a status, and a failure, only if it is newer than this: "now", as after a power cycle, or a
-    /// time such as 10m. Without it a status may be of any age, and a failure must be new
+    /// Accept only a status or failure newer than this: "now", as after a power cycle, or a time such as
+    /// 10m. By default a status may be of any age, and a failure must be new
     #[arg(long, value_name = "D")]
     since: Option<Since>,
     /// Accept a status of any age, as is the default

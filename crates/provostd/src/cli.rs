@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use provost_help::{Heading, Layout, sections};
 use provost_steplog::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::runtime::Runtime;
@@ -22,15 +23,14 @@ const CONFIG: &str = "/etc/provost/provostd.toml";
 /// How long work that can't be cancelled, such as reading a file, may continue at the end.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
-/// The management node's daemon of Provost: serves the bundle to nodes, receives their reports,
-/// answers admins
+/// Serve what nodes run, receive their reports, and answer admins
 #[derive(Parser)]
 #[command(name = "provostd", version = provost_api::VERSION)]
 struct Cli {
-    /// The configuration
+    /// Configuration file
     #[arg(long, global = true, value_name = "FILE", default_value = CONFIG)]
     config: PathBuf,
-    /// How its own log is written, to stderr
+    /// Format of its own log, on stderr
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
     #[command(subcommand)]
@@ -39,19 +39,18 @@ struct Cli {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum LogFormat {
-    /// A line a message
     Text,
-    /// A JSON object a line
     Json,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// The authority by which nodes know this server over TLS
+    /// Show or rotate the CA by which nodes trust this server
     #[command(subcommand)]
     Ca(Ca),
-    /// Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd
-    /// that runs doesn't notice. Exit statuses: 0 it would, 2 it wouldn't
+    /// Check that provostd would start, and list what is wrong
+    ///
+    /// Changes nothing, and doesn't disturb a running provostd.
     Check,
     /// Make the keys that the first start makes, the authority's and the one that refreshes what is published, and
     /// print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"
@@ -60,19 +59,18 @@ enum Command {
 
 #[derive(Subcommand)]
 enum Ca {
-    /// Show its certificate, and what provostctl publish --tls takes
+    /// Show the CA's certificate, and what provostctl publish --tls takes
     Show {
-        /// Only what provostctl publish --tls takes
+        /// Show only what provostctl publish --tls takes
         #[arg(long)]
         tls: bool,
-        /// The line for ssh's files of known hosts by which ssh knows nodes whose host keys are certified, as the postscript
-        /// hostkeys has it done
+        /// Show the line for ssh's known_hosts, for nodes whose host keys the postscript hostkeys has certified
         #[arg(long, conflicts_with = "tls")]
         ssh: bool,
     },
-    /// Make another authority; nodes that know the one before it still reach this server
+    /// Rotate the CA; nodes that trust the old one still connect
     Rotate {
-        /// Let the one before it count no more, once all nodes know the present one
+        /// Drop the old CA, once all nodes trust the new one
         #[arg(long)]
         finish: bool,
     },
@@ -80,8 +78,17 @@ enum Ca {
 
 /// The command line, for its manual.
 pub fn command() -> clap::Command {
-    <Cli as clap::CommandFactory>::command()
+    Cli::command()
 }
+
+/// How the help of each command is laid out.
+pub static LAYOUT: Layout = Layout {
+    headings: &[Heading { title: "Commands", commands: &["check", "ca"] }],
+    // Only the daemon has a log.
+    shows: |option, command| option != "log_format" || command.is_empty(),
+    sections: sections::MANAGEMENT_NODE,
+    more: "",
+};
 
 /// Runs the daemon until SIGTERM or SIGINT. Exit statuses: 0 it ended in order, 1 it couldn't serve,
 /// 2 the command line or the configuration is wrong.
@@ -93,7 +100,8 @@ pub fn main() -> ExitCode {
         let hint = "put nginx or haproxy between racks and the management node: docs/proxies.md";
         return complain(&io::Error::other(error), hint, WRONG);
     }
-    let cli = Cli::parse();
+    let matches = LAYOUT.apply(command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
     match cli.log_format {
         LogFormat::Text => log.init(),

@@ -16,7 +16,7 @@ mod published;
 mod web;
 mod xcat;
 
-pub use cli::{command, main};
+pub use cli::{LAYOUT, command, main};
 pub use config::{
     Config, ConfigError, EnrolConfig, Guard, HooksConfig, MetricsConfig, NodeConfig, QuotaConfig,
     RetentionConfig, Secret, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,

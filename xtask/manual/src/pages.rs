@@ -7,7 +7,7 @@ use std::path::Path;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use roff::{Inline, Roff, bold, italic, line_break, roman};
 
-use crate::sections::SEE_ALSO;
+use provost_help::sections::SEE_ALSO;
 
 /// Each page's name, what it is about, and its source.
 const PAGES: [(&str, &str, &str); 6] = [

@@ -10,7 +10,7 @@ use provost_steplog::view::{Part, Reader, View};
 
 #[derive(Args)]
 pub(super) struct Continue {
-    /// Run what the last one left unfinished: from the step on that failed, as published now
+    /// Run what the last one left unfinished: the step that failed, and those after it
     #[arg(long = "continue")]
     is_rest: bool,
 }
@@ -25,17 +25,16 @@ impl Continue {
 #[derive(Args)]
 pub(super) struct LogArgs {
     pub(super) script: Option<String>,
-    /// Show what a running script's log grows by, until the script ends; without a name, of the one
-    /// that runs
+    /// Follow the log of a running script until the script ends; by default of the one that runs
     #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
     pub(super) follow: bool,
-    /// What was printed alone, each line with its time and stream
+    /// Show the output only, each line with its time and stream
     #[arg(long, conflicts_with_all = ["commands", "failed"])]
     pub(super) output: bool,
-    /// A table of the commands: start (UTC), duration, exit status, command
+    /// List the commands: start (UTC), duration, exit status, command
     #[arg(long)]
     pub(super) commands: bool,
-    /// Only the commands that failed, each with the end of what was printed
+    /// Show only the commands that failed, each with the end of its output
     #[arg(long)]
     pub(super) failed: bool,
     #[arg(long, value_enum, default_value_t)]
@@ -52,10 +51,10 @@ impl LogArgs {
 
 #[derive(Args)]
 pub(super) struct StampArgs {
-    /// The image's root folder
+    /// Root folder of the image
     #[arg(long, value_name = "FOLDER")]
     pub(super) root: PathBuf,
-    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    /// Scripts with their arguments, such as "s1 p1 p2,s2"
     #[arg(short = 'P', value_name = "LIST", conflicts_with = "script")]
     pub(super) list: Option<String>,
     /// A script and its arguments
@@ -65,7 +64,7 @@ pub(super) struct StampArgs {
 
 #[derive(Args)]
 pub(super) struct RunArgs {
-    /// Also log each line that bash runs, builtins and functions too, in this one run
+    /// Also log each line that bash runs, builtins and functions too
     #[arg(long, short = 'x')]
     pub(super) trace_lines: bool,
     #[command(flatten)]
@@ -75,7 +74,7 @@ pub(super) struct RunArgs {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Scripts {
-    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    /// Scripts with their arguments, such as "s1 p1 p2,s2"
     #[arg(short = 'P', value_name = "LIST")]
     pub(super) list: Option<String>,
     /// A script and its arguments
@@ -85,10 +84,8 @@ pub(super) struct Scripts {
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
     #[default]
     Text,
-    /// One document, for programs
     Json,
 }
 

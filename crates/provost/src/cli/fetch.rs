@@ -21,13 +21,13 @@ use provost_node::settings::Input;
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// Its URL, http or https
+    /// URL of the file, http or https
     #[arg(value_parser = http_url)]
     url: Url,
-    /// Its SHA-256, in hexadecimal; a file with another one is not written
+    /// SHA-256 of the file, in hexadecimal; another file is not written
     #[arg(long, value_name = "HEX")]
     sha256: Digest,
-    /// Where it goes
+    /// File to write
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod fetch;
+mod help;
 mod record;
 mod sign_host_keys;
 mod workstation;
@@ -16,6 +17,7 @@ use provost_record::ExitCode;
 
 use self::args::{Continue, Format, LogArgs, RunArgs, StampArgs, steps};
 use self::fetch::FetchArgs;
+pub use self::help::LAYOUT;
 use self::record::RecordArgs;
 use crate::inspect::{self, Wait};
 use crate::kinds::KINDS;
@@ -27,14 +29,14 @@ use provost_node::runner;
 use provost_node::runner::{OutputMode, RunRequest};
 use provost_node::settings::{Flag, Input, Origin};
 
-/// Runs this node's provisioning scripts, records what happens, and reports it.
+/// Run this node's provisioning scripts, record what happens, and report it
 #[derive(Parser)]
 #[command(version = provost_api::VERSION, max_term_width = 100)]
 struct Cli {
-    /// The configuration file
+    /// Configuration file
     #[arg(long, global = true, value_name = "FILE", env = "PROVOST_CONFIG")]
     config: Option<PathBuf>,
-    /// Show what the running script prints, on a terminal or not
+    /// Show what scripts print, also without a terminal
     #[arg(long, short, global = true)]
     verbose: bool,
     #[command(subcommand)]
@@ -45,11 +47,13 @@ struct Cli {
 enum Command {
     /// Run what this boot needs
     Boot(Continue),
-    /// Run the postscripts, from an installer, and leave in the new root what its boots need
+    /// Run the postscripts, at the end of an installation
+    ///
+    /// Leaves in the new root what its boots need.
     Kickstart(Continue),
-    /// Run one script, or a list, whether or not it has run before
+    /// Run a script again, or a list of them
     Run(RunArgs),
-    /// Run one script on a workstation as a node would, in a temporary folder, without a management node
+    /// Run one script on a workstation as a node would
     #[command(disable_help_flag = true)]
     Try {
         /// As `provostctl try` takes them; see its --help
@@ -62,59 +66,63 @@ enum Command {
     },
     /// Show the result of the last run
     Status {
-        /// First wait until the run that is in progress has ended, and exit as it did, or as the last run did
+        /// Wait for the run in progress, and exit with its exit status, or with that of the last run
         #[arg(long)]
         wait: bool,
-        /// With --wait: don't wait in a script of the run that is in progress
+        /// With --wait: don't wait in a script of the run in progress
         #[arg(long, requires = "wait")]
         any: bool,
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show a script's newest log: each command, what it printed and how it ended; without a name,
-    /// of the script that failed or ran last
+    /// Show a script's newest log: each command, its output and exit status
+    ///
+    /// Without a name, that of the script that failed or ran last.
     Log(LogArgs),
-    /// Show the effective configuration and where each value comes from, and check that it works
+    /// Show the effective configuration, and check that it works
+    ///
+    /// Shows where each value comes from.
     Check {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Collect records, logs and the machine's facts in one file, log-bundle-ID.tar.gz
+    /// Collect records, logs and facts in one file, log-bundle-ID.tar.gz
     Gather {
-        /// The folder for it
+        /// Folder for the file
         #[arg(long, value_name = "DIR", default_value = ".")]
         to: PathBuf,
     },
-    /// Show why the last run failed, where the time went, and what else looks wrong
-    ///
-    /// The exit status is 0 if nothing is wrong with any service, 1 if something is, 2 if nothing could
-    /// be judged.
+    /// Show why the last run failed, and where the time went
     Analyze {
-        /// A bundle of `provost gather`, from any node, or of OpenShift's installer; without it, this
-        /// node's own records
+        /// Bundle of provost gather, from any node, or of OpenShift's installer; by default this node's
+        /// own records
         bundle: Option<PathBuf>,
-        /// The bundle, instead of the argument
+        /// Bundle, in place of the argument
         #[arg(long, value_name = "BUNDLE", conflicts_with = "bundle")]
         file: Option<PathBuf>,
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Send the records that could not be sent yet, and renew this node's identity in time
+    /// Send what couldn't be sent yet, and renew this node's identity
     Report,
-    /// Add an entry to the journal of a service that is not run by provost, as lib-sh does
+    /// Add an entry to the journal of another service, as lib-sh does
     Record(RecordArgs),
-    /// Fetch one file for a script, verified by its digest, as lib-sh does
+    /// Fetch a file and verify its digest, as lib-sh does
     Fetch(FetchArgs),
-    /// Have ssh host keys of this node certified by the management node, as the postscript hostkeys does: public keys, or
-    /// certificates that there are of them, on stdin, one a line; their certificates on stdout, in the same order
+    /// Have this node's ssh host keys certified, as postscript hostkeys does
+    ///
+    /// Reads public keys, or certificates of them, from stdin, one a line, and writes their certificates to stdout, in
+    /// the same order.
     SignHostKeys,
     /// Release this node if the guard holds it
     Release,
-    /// Mark steps as done in an image: the named ones, or all that don't run each time
+    /// Mark steps as done in an image
+    ///
+    /// The named ones, or all that don't run each time.
     Stamp(StampArgs),
     #[command(flatten)]
     Xcat(xcat::Command),
-    /// In a script: request a reboot of the node after the script has succeeded
+    /// Request a reboot for when the script that runs has succeeded
     RebootRequest {
         /// Why
         reason: Vec<String>,
@@ -217,7 +225,8 @@ fn record_alone() -> Option<record::RecordArgs> {
 }
 
 fn run() -> ExitCode {
-    let parsed = Cli::command()
+    let parsed = LAYOUT
+        .apply(Cli::command())
         .try_get_matches_from(xcat::called(std::env::args_os()))
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {

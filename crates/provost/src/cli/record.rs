@@ -32,7 +32,7 @@ pub(crate) struct RecordArgs {
     /// How it ended
     #[arg(long, value_enum)]
     result: Option<Ended>,
-    /// The process that speaks, as PID.START.BOOT: its number, its start by field 22 of
+    /// Process that runs it, as PID.START.BOOT: its number, its start by field 22 of
     /// /proc/PID/stat, the kernel's boot_id. A run whose process is gone is closed as interrupted
     /// by the next start
     #[arg(long, value_name = "ID")]
@@ -61,7 +61,7 @@ pub(crate) struct RecordArgs {
     /// Why it ended, if its exit status or signal isn't all: it was stopped in order
     #[arg(long, value_enum)]
     cause: Option<Why>,
-    /// Before a success is recorded, write the file system of this file or folder to the disk
+    /// Sync this path's file system before recording success
     #[arg(long, value_name = "PATH")]
     sync: Option<PathBuf>,
     /// The signal that ended it, e.g. SIGTERM

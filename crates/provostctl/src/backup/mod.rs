@@ -33,7 +33,7 @@ use crate::store::{counted, of_store, private};
 /// `provostctl backup`.
 #[derive(clap::Args)]
 pub(crate) struct Backup {
-    /// The file to write; one that is there is replaced when the new one is whole
+    /// File to write; an existing one is replaced once the new one is complete
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) struct Backup {
 /// The daemon that it is about.
 #[derive(clap::Args)]
 pub(crate) struct Site {
-    /// The daemon's configuration, which names its folders and its store
+    /// Configuration of provostd
     #[arg(long, value_name = "FILE", default_value = "/etc/provost/provostd.toml")]
     config: PathBuf,
 }

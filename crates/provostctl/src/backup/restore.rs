@@ -22,7 +22,7 @@ use crate::store::{counted, of_store, private};
 /// `provostctl restore`.
 #[derive(clap::Args)]
 pub(crate) struct Restore {
-    /// The file that provostctl backup has written
+    /// File of provostctl backup
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     #[command(flatten)]

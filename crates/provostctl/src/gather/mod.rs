@@ -32,7 +32,7 @@ pub(crate) struct Gather {
     ssh: Ssh,
     #[command(flatten)]
     nodes: NodeList,
-    /// The folder for the bundles
+    /// Folder for the bundles
     #[arg(long, value_name = "DIR", default_value = ".")]
     to: PathBuf,
 }

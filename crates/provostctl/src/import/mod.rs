@@ -30,9 +30,9 @@ use crate::{output, site_file};
 /// Which system it is from.
 #[derive(clap::Subcommand)]
 pub(crate) enum Import {
-    /// From an xCAT management node; lists what can't be carried over
+    /// Import from an xCAT management node; lists what can't be carried over
     Xcat(FromXcat),
-    /// From an inventory of Ansible, in INI or YAML; lists what can't be carried over
+    /// Import an Ansible inventory, in INI or YAML; lists what can't be carried over
     Ansible {
         /// Inventories, or the output of `ansible-inventory --list --yaml`, which has the variables of
         /// group_vars and host_vars as well
@@ -41,7 +41,7 @@ pub(crate) enum Import {
         #[command(flatten)]
         to: To,
     },
-    /// From Warewulf's nodes.conf, of version 4; lists what can't be carried over
+    /// Import nodes.conf of Warewulf 4; lists what can't be carried over
     Warewulf {
         /// The file, usually /etc/warewulf/nodes.conf
         #[arg(value_name = "FILE")]
@@ -78,7 +78,7 @@ pub(crate) struct FromXcat {
 
 #[derive(clap::Args)]
 pub(crate) struct To {
-    /// The file to write; without this, standard output
+    /// File to write; standard output by default
     #[arg(long, value_name = "SITE")]
     to: Option<PathBuf>,
 }

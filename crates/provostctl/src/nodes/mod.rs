@@ -32,16 +32,16 @@ pub(crate) struct Nodes {
     nodes: AnyNodes,
     #[command(flatten)]
     selection: Selection,
-    /// Group the failures by cause, as on a terminal without NODES
+    /// Group failures by cause: the default on a terminal, without NODES
     #[arg(long, conflicts_with_all = ["long", "output"])]
     group: bool,
-    /// A row for each node, as in a pipe or with NODES
+    /// List a row for each node: the default in a pipe, or with NODES
     #[arg(long)]
     long: bool,
-    /// The order of the rows
+    /// Order of the rows
     #[arg(long, value_enum, default_value_t)]
     sort: Sort,
-    /// Print the names alone, as one folded set for other tools: -o NODES
+    /// Print the names only, as one folded set for other tools: -o NODES
     #[arg(
         short,
         long,
@@ -51,7 +51,7 @@ pub(crate) struct Nodes {
         conflicts_with = "format"
     )]
     output: Option<Output>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -59,7 +59,6 @@ pub(crate) struct Nodes {
 /// What is printed alone.
 #[derive(Clone, Copy, ValueEnum)]
 enum Output {
-    /// The names, such as cn[001-512]
     #[value(name = "NODES")]
     Nodes,
 }

@@ -12,14 +12,13 @@ use crate::table::{Table, Tone};
 /// The order of rows.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(super) enum Sort {
-    /// By name
     #[default]
     Name,
-    /// By status, in the order of a node's life
+    // In the order of a node's life.
     Status,
-    /// The newest status first
+    // The newest first.
     Since,
-    /// By stage and cause
+    // And by cause.
     Stage,
 }
 

@@ -33,7 +33,7 @@ const TICK: Duration = Duration::from_secs(1);
 pub(crate) struct OnNodes {
     #[command(flatten)]
     ssh: Ssh,
-    /// How to print the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]

@@ -23,13 +23,13 @@ pub(crate) struct Plan {
     /// The node
     #[arg(required_unless_present = "script")]
     node: Option<NodeName>,
-    /// Show in what this node differs from another one instead
+    /// Show how this node differs from another one instead
     #[arg(long, value_name = "OTHER", conflicts_with = "script")]
     diff: Option<NodeName>,
-    /// What nodes run
+    /// Site file: which nodes run what
     #[arg(long, value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     site: Option<PathBuf>,
-    /// The folder that provostd.toml calls www: what is published there, in place of a site.toml
+    /// Published folder, in place of a site file: www of provostd.toml
     #[arg(long, value_name = "WWW")]
     to: Option<PathBuf>,
     /// List the nodes that run this script instead

@@ -20,27 +20,27 @@ use crate::temporary::disk;
 /// How it is published.
 #[derive(clap::Args)]
 pub(crate) struct Again {
-    /// The secret key that has signed it, and signs it again
+    /// Secret key that signs
     #[arg(long, value_name = "FILE")]
     pub(crate) key: PathBuf,
     #[command(flatten)]
     pub(crate) signing: Signing,
-    /// The folder that provostd.toml calls www
+    /// Published folder: www of provostd.toml
     #[arg(long, value_name = "WWW")]
     pub(crate) to: PathBuf,
-    /// The group that may read the plans, which provostd runs as: a name or a number
+    /// Group that may read the plans, a name or a number: that of provostd
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
-    /// For how long nodes that remember nothing may use it
+    /// Validity of this publication; nodes without state refuse it afterwards
     #[arg(long, value_name = "D", default_value = "30d")]
     valid_for: Period,
-    /// Do everything but writing
+    /// Check everything, and write nothing
     #[arg(long)]
     pub(crate) check: bool,
     /// Show in full what would change, and write nothing
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Publish it even where many nodes lose all their scripts
+    /// Publish even if many nodes lose all their scripts
     #[arg(long)]
     allow_removal: bool,
 }

@@ -21,10 +21,10 @@ use crate::output;
 /// `provostctl history`.
 #[derive(clap::Args)]
 pub(crate) struct History {
-    /// The folder that provostd.toml calls www
+    /// Published folder: www of provostd.toml
     #[arg(long, value_name = "WWW")]
     to: PathBuf,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -18,58 +18,57 @@ use crate::site_file;
 /// `provostctl publish`.
 #[derive(clap::Args)]
 pub(crate) struct Publish {
-    /// What nodes run
+    /// Site file: which nodes run what
     #[arg(long, value_name = "FILE")]
     pub(super) site: PathBuf,
-    /// The folder of scripts; all of it is published
+    /// Folder of scripts; all of it is published
     #[arg(long, value_name = "DIR")]
     pub(super) scripts: PathBuf,
-    /// The secret key that signs it
+    /// Secret key that signs
     #[arg(long, value_name = "FILE", required_unless_present = "lint_only")]
     pub(super) key: Option<PathBuf>,
     #[command(flatten)]
     pub(super) signing: Signing,
-    /// The folder that provostd.toml calls www
+    /// Published folder: www of provostd.toml
     #[arg(long, value_name = "WWW", required_unless_present = "lint_only")]
     pub(super) to: Option<PathBuf>,
-    /// Only for the nodes of this channel, before all others: see provostctl channel set
+    /// Publish to the nodes of this channel only: see provostctl channel
     #[arg(long, value_name = "CHANNEL", conflicts_with = "lint_only")]
     pub(super) to_channel: Option<String>,
-    /// The group that may read the plans, which provostd runs as: a name or a number
+    /// Group that may read the plans, a name or a number: that of provostd
     #[arg(long, value_name = "GROUP")]
     pub(super) group: Option<String>,
-    /// For how long nodes that remember nothing may use it
+    /// Validity of this publication; nodes without state refuse it afterwards
     #[arg(long, value_name = "D", default_value = "30d")]
     pub(super) valid_for: Period,
-    /// Who may refresh it and nothing else; or off. It stays. Without it, the provostd that serves it
+    /// Public key that may refresh, and nothing else; or "off". Remembered; that of provostd by default
     #[arg(long, value_name = "RW…", value_parser = refresh_key)]
     pub(super) refresh_key: Option<String>,
-    /// How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays
+    /// TLS port and CA of provostd, as provostd ca show --tls prints them; or "off". Remembered
     #[arg(long, value_name = "PORT:SHA256")]
     pub(super) tls: Option<NamedTls>,
-    /// Sign again what has not changed, so that it can be used for longer
+    /// Sign unchanged files again, which extends their validity
     #[arg(long)]
     pub(super) refresh: bool,
-    /// Do everything but writing
+    /// Check everything, and write nothing
     #[arg(long)]
     pub(super) check: bool,
     /// Show in full what would change, and write nothing
     #[arg(long)]
     pub(super) diff: bool,
-    /// Publish it even where many nodes lose all their scripts
+    /// Publish even if many nodes lose all their scripts
     #[arg(long)]
     pub(super) allow_removal: bool,
-    /// Number the bundle and all plans above N: where nodes have seen N, and nothing here knows it
+    /// Number the bundle and all plans above N: for nodes that have seen N already
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) generation_above: u64,
-    /// Look for mistakes in scripts and site.toml, and do no more; with shellcheck's errors, if it is
-    /// installed. Exit statuses: 0 there is none, 1 there is one, be it only a warning
+    /// Check scripts and site.toml for mistakes only, also by shellcheck if it is installed
     #[arg(long)]
     pub(super) lint_only: bool,
-    /// Publish scripts in spite of syntax errors
+    /// Publish scripts despite syntax errors
     #[arg(long, conflicts_with = "lint_only")]
     pub(super) no_lint: bool,
-    /// How to print what --lint-only finds
+    /// Format of what --lint-only finds
     #[arg(long, value_enum, default_value_t, requires = "lint_only")]
     pub(super) format: Format,
     #[arg(skip)]

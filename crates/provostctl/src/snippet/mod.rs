@@ -26,26 +26,24 @@ const THEN_BOOT: &str = "unset PROVOST_JOIN PROVOST_TOKEN\nrun boot\n";
 /// `provostctl snippet`.
 #[derive(clap::Args)]
 pub(crate) struct Snippet {
-    /// What runs the script
+    /// Installer that runs the script
     installer: Installer,
     #[command(flatten)]
     nodes: NodeList,
-    /// The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in
-    /// order. Without it, provostd's own guess
+    /// URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order.
+    /// Default: provostd's own guess
     #[arg(long, value_name = "URL", value_parser = zone::parse_url)]
     server: Vec<Url>,
-    /// Create a join token for the node, with which it gets its identity, and write it into the
-    /// script; for one node only
+    /// Write a new join token into the script, with which the node gets its identity; for one node only
     #[arg(long, conflicts_with = "token")]
     join: bool,
-    /// For how long the join token counts that isn't used, such as 2h
+    /// Validity of the unused join token, such as 2h
     #[arg(long = "for", value_name = "D", default_value = "24h", requires = "join")]
     time: Limit,
-    /// Create a new token for the node and write it into the script, where nodes don't report over
-    /// TLS; for one node only
+    /// Write a new bearer token into the script, for a node without TLS; for one node only
     #[arg(long)]
     token: bool,
-    /// Print it such that it comes out of this template engine as it is
+    /// Escape the script for this template engine
     #[arg(long, value_name = "ENGINE")]
     raw: Option<Engine>,
 }

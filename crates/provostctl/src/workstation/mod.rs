@@ -30,22 +30,22 @@ const POSTSCRIPT_FAILED: u8 = 1;
 pub(crate) struct Try {
     /// The script. It finds the other files of its folder, as on a node
     script: PathBuf,
-    /// What nodes run
+    /// Site file: which nodes run what
     #[arg(long, value_name = "FILE")]
     site: PathBuf,
-    /// The node that it is run for
+    /// Node that it runs as
     #[arg(long, value_name = "NODE")]
     node: NodeName,
-    /// The folder of scripts, if that isn't the folder of the script
+    /// Folder of scripts; that of the script by default
     #[arg(long, value_name = "DIR")]
     scripts: Option<PathBuf>,
-    /// Let the script work on the system in this folder (PROVOST_ROOT), not on this machine
+    /// Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Keep the temporary folder with its logs after a success too
+    /// Keep the temporary folder with its logs, also after a success
     #[arg(long)]
     keep: bool,
-    /// The script's arguments, after `--`; without any, those in the node's plan
+    /// Arguments of the script; those in the node's plan by default
     #[arg(last = true)]
     args: Vec<String>,
 }

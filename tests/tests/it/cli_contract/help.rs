@@ -62,12 +62,32 @@ fn of_each_program_and_command() {
         "provostctl boot",
         "provostctl snippet",
         "provostctl wait-for",
+        "provostctl try",
+        "provostctl key",
         "provostctl watch",
         "provostd",
         "provostd check",
     ] {
         assert_snapshot!(line.replace(' ', "-"), run(&format!("{line} --help")).transcript());
     }
+}
+
+#[test]
+fn of_topics() {
+    for topic in ["exit-status", "node-sets", "environment"] {
+        let name = format!("provostctl-help-{topic}");
+        assert_snapshot!(name, run(&format!("provostctl help {topic}")).transcript());
+    }
+    for line in ["", " key rotate", " snippet"] {
+        let (named, own) = (format!("provostctl help{line}"), format!("provostctl{line} --help"));
+        assert_eq!(run(&named).transcript(), run(&own).transcript());
+    }
+    assert_snapshot!(run("provostctl help key turn").transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    provostctl: unknown command or help topic "key turn"
+      hint: list all: provostctl help
+    "#);
 }
 
 #[test]
@@ -132,7 +152,7 @@ fn of_wrong_usage_of_provostctl() {
     ----- stderr -----
     error: unrecognized subcommand 'frobnicate'
 
-    Usage: provostctl [OPTIONS] <COMMAND>
+    Usage: provostctl <COMMAND>
 
     For more information, try '--help'.
     ");

@@ -9,6 +9,7 @@ mod store;
 
 use super::command::Sections;
 
-pub(super) fn all() -> impl Iterator<Item = &'static Sections> {
-    [daemon::ALL, publishing::ALL, access::ALL, nodes::ALL, store::ALL].into_iter().flatten()
-}
+pub use common::PLAIN;
+
+pub(super) const ALL: &[&[Sections]] =
+    &[daemon::ALL, publishing::ALL, access::ALL, nodes::ALL, store::ALL];

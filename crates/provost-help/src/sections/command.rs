@@ -4,15 +4,15 @@ type Examples = &'static [(&'static str, &'static str)];
 
 /// Of one command.
 #[derive(Clone, Copy)]
-pub(crate) struct Sections {
+pub struct Sections {
     /// The command, with those above it.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// Each exit status with its meaning.
-    pub(crate) exits: Exits,
+    pub exits: Exits,
     /// Each path with what it has.
-    pub(crate) files: Files,
+    pub files: Files,
     /// What each example does, and its command line.
-    pub(crate) examples: Examples,
+    pub examples: Examples,
 }
 
 pub(super) const fn sections(

@@ -32,6 +32,15 @@ pub(super) const ALL: &[Sections] = &[
         &[("Show what a node ran, and why it failed:", "provostctl show cn001")],
     ),
     sections(
+        "provostctl why",
+        PLAIN,
+        &[SOCKET],
+        &[
+            ("Show what the nodes of each failure have in common:", "provostctl why"),
+            ("Show what has changed on a node as well:", "provostctl why cn001"),
+        ],
+    ),
+    sections(
         "provostctl log",
         PLAIN,
         &[SOCKET],

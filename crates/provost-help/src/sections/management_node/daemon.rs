@@ -119,4 +119,15 @@ pub(super) const ALL: &[Sections] = &[
             ("See why one failed:", "provostctl show cn001"),
         ],
     ),
+    sections(
+        "provostctl help",
+        PLAIN,
+        &[],
+        &[
+            ("Show the help of a command:", "provostctl help key rotate"),
+            ("List the exit statuses of all commands:", "provostctl help exit-status"),
+            ("Show how nodes are named:", "provostctl help node-sets"),
+            ("List the variables that stand for options:", "provostctl help environment"),
+        ],
+    ),
 ];
