@@ -16,6 +16,20 @@ use crate::{Detail, FailureGroup, Node, RunningFor, Status};
 const OLD: SignedDuration = SignedDuration::from_secs(90);
 /// How many stages that run for long are shown.
 const MOST_STAGES: usize = 5;
+/// The commands of `provost` that hints name.
+const NODE_COMMANDS: [&str; 11] = [
+    "analyze",
+    "boot",
+    "check",
+    "gather",
+    "install",
+    "kickstart",
+    "log",
+    "release",
+    "report",
+    "run",
+    "status",
+];
 
 /// How long ago `at` was, in its largest unit. A clock that is ahead counts as now.
 pub fn ago(at: Timestamp, now: Timestamp) -> String {
@@ -50,6 +64,28 @@ pub fn command_without_line(detail: &Detail) -> Option<&str> {
 pub fn first_line(detail: &Detail) -> Option<&str> {
     let Detail { error_line, called_from, command, .. } = detail;
     wording::first_line(error_line.as_deref(), called_from.as_deref(), command.as_deref())
+}
+
+/// A node's hint, for a reader on the management node: if it names a command to run on the node, it says
+/// so. `nodes` are those that have it.
+pub fn hint_of(hint: &str, nodes: &[&str]) -> String {
+    if !is_for_node(hint) {
+        return hint.to_owned();
+    }
+    let machine = match nodes {
+        [node] => *node,
+        _ => "the node",
+    };
+    // Some of them say it in the middle.
+    format!("on {machine}: {}", hint.replacen(" on the node:", ":", 1))
+}
+
+/// Whether it names a command of the node: `provost`, but not `provostd`, or `dmesg`.
+fn is_for_node(hint: &str) -> bool {
+    let words = hint.split(|c: char| c.is_whitespace() || "`'\"();:,".contains(c));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_command = |pair: &[&str]| pair[0] == "provost" && NODE_COMMANDS.contains(&pair[1]);
+    words.contains(&"dmesg") || words.windows(2).any(is_command)
 }
 
 /// What expires, and when: `the identity of cn001 expires in 12 d`.
@@ -189,6 +225,28 @@ mod tests {
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_hint_with_a_nodes_command_names_the_node() {
+        let see =
+            "see all its output on the node: provost log x; fix it, then: provost boot --continue";
+        assert_eq!(
+            hint_of(see, &["cn001"]),
+            "on cn001: see all its output: provost log x; fix it, then: provost boot --continue"
+        );
+        assert_eq!(
+            hint_of("look for it in `dmesg`", &["a", "b"]),
+            "on the node: look for it in `dmesg`"
+        );
+        for elsewhere in [
+            "check the file server",
+            "check the daemon's log: journalctl -u provostd",
+            "publish it: provostctl publish",
+            "install the version of provost that provostctl has",
+        ] {
+            assert_eq!(hint_of(elsewhere, &["cn001"]), elsewhere);
+        }
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl View<'_> {
         if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
             self.fact("outcome", words::ending(&node.detail).as_deref());
             self.fact("output", node.detail.error_message.as_deref());
-            self.fact("hint", node.detail.hint.as_deref());
+            self.hint(node.detail.hint.as_deref());
         }
         for stage in &run.not_run {
             let not_run = self.paint.faint("not run");
@@ -257,7 +257,7 @@ impl View<'_> {
         let commands = wording::commands(stage.commands, stage.commands_failed);
         self.fact("commands", commands.as_deref());
         self.fact("output", stage.error_message.as_deref());
-        self.fact("hint", stage.hint.as_deref());
+        self.hint(stage.hint.as_deref());
         // `fetch` isn't a script and has no log.
         if index > 0 {
             let (node, script) = (&self.node.name, &stage.stage);
@@ -267,6 +267,11 @@ impl View<'_> {
             };
             self.fact("log", Some(&log));
         }
+    }
+
+    fn hint(&mut self, hint: Option<&str>) {
+        let hint = hint.map(|hint| words::hint_of(hint, &[&self.node.name]));
+        self.fact("hint", hint.as_deref());
     }
 
     fn fact(&mut self, name: &str, value: Option<&str>) {

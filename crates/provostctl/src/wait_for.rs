@@ -305,7 +305,8 @@ fn way(node: &Node) -> String {
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     let mut way: String = parts.map(|part| format!(": {}", escape_cell(part))).collect();
     if let Some(hint) = &detail.hint {
-        way.push_str(&format!("\n  hint: {}", escape_cell(hint)));
+        // Of all nodes that failed in the same way.
+        way.push_str(&format!("\n  hint: {}", escape_cell(&words::hint_of(hint, &[]))));
     }
     way
 }

@@ -77,7 +77,8 @@ impl<'a> Overview<'a> {
                 fact("why", &why);
             }
             if let Some(hint) = &group.detail.hint {
-                fact("hint", hint);
+                let nodes: Vec<&str> = group.nodes.iter().map(String::as_str).collect();
+                fact("hint", &words::hint_of(hint, &nodes));
             }
             fact("next", &group.next());
             if group.detail.cause == Some(Cause::Held) {

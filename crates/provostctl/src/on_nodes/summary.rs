@@ -48,7 +48,8 @@ fn lines(detail: &Detail) -> Vec<String> {
     let command = words::command_without_line(detail);
     lines.extend(command.map(|command| format!("command: {}", escape_cell(command))));
     lines.extend(detail.error_message.iter().flat_map(|message| text::lines(message)));
-    lines.extend(detail.hint.iter().map(|hint| format!("hint: {}", escape_cell(hint))));
+    let hint = detail.hint.iter().map(|hint| words::hint_of(hint, &[]));
+    lines.extend(hint.map(|hint| format!("hint: {}", escape_cell(&hint))));
     lines.retain(|line| !line.is_empty());
     lines
 }

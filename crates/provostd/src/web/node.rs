@@ -166,7 +166,7 @@ fn why(node: &Node) -> Vec<(&'static str, String)> {
     let rows = [
         ("outcome", words::ending(detail)),
         ("output", detail.error_message.clone()),
-        ("hint", detail.hint.clone()),
+        ("hint", detail.hint.as_ref().map(|hint| words::hint_of(hint, &[&node.name]))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -292,7 +292,7 @@ fn failure(node: &Node, index: usize, stage: &Stage) -> Vec<(&'static str, Strin
         ("command", stage.command.clone()),
         ("commands", wording::commands(stage.commands, stage.commands_failed)),
         ("output", stage.error_message.clone()),
-        ("hint", stage.hint.clone()),
+        ("hint", stage.hint.as_ref().map(|hint| words::hint_of(hint, &[&node.name]))),
         ("log", (index > 0 && stage.log.is_none()).then_some(here)),
     ];
     let rows = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));

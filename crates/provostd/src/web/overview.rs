@@ -183,7 +183,10 @@ impl Group {
             message: lines.join("\n"),
             nodes: folded(&group.nodes),
             when: group.when(now),
-            hint: group.detail.hint.clone(),
+            hint: group.detail.hint.as_ref().map(|hint| {
+                let nodes: Vec<&str> = group.nodes.iter().map(String::as_str).collect();
+                words::hint_of(hint, &nodes)
+            }),
             next,
         }
     }

@@ -203,7 +203,7 @@ fn of_a_node_that_failed() {
                commands  1, 1 failed
                output    setting up
                          no disk
-               hint      see all its output on the node: provost log broken; fix it, then: provost boot --continue
+               hint      on cn001: see all its output: provost log broken; fix it, then: provost boot --continue
                log       provostctl log cn001 broken
       not run  later
     ");
@@ -223,7 +223,7 @@ fn of_a_node_that_failed() {
     waiting until cn001 is booted, for at most 20m, until [TIME]
     0 of 1 booted; 1 failed
     provostctl: cn001 failed: broken: exit status 7: 4 setup [DIR]/nodes/cn001/state/bundle/broken
-      hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
+      hint: on the node: see all its output: provost log broken; fix it, then: provost boot --continue
       hint: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"

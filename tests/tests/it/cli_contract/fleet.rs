@@ -143,7 +143,7 @@ fn of_reruns() {
                         broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken
                         setting up
                         no disk
-                        hint: see all its output on the node: provost log broken; fix it, then: provost run broken
+                        hint: on the node: see all its output: provost log broken; fix it, then: provost run broken
     ----- stderr -----
     [1/1] cn001: failed after [DURATION]: broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken: no disk
     provostctl: cn001 failed
