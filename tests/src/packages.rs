@@ -1,7 +1,7 @@
 //! The packages of node and management node, made of the programs under test.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Chroot, Out, program};
@@ -37,6 +37,19 @@ impl Packages {
         Out::from(command.output().unwrap()).expect(0);
         fs::write(note, run.unwrap_or_default()).unwrap();
         Self(folder)
+    }
+
+    /// Runs `cargo xtask dist` on these packages, as a release does once they are made.
+    #[track_caller]
+    pub fn dist(&self, args: &[&str], env: (&str, &Path)) {
+        let mut command = Command::new(program("xtask"));
+        command.arg("dist").arg("--packages").arg(&self.0).args(args).env(env.0, env.1);
+        Out::from(command.output().unwrap()).expect(0);
+    }
+
+    /// The folder of packages, tar balls and SHA256SUMS.
+    pub fn folder(&self) -> &Path {
+        &self.0
     }
 
     /// Copies the Debian packages to the folder `to` of a root, as an admin does.

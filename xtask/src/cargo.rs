@@ -18,6 +18,14 @@ pub(crate) fn command(program: &str) -> Command {
     // The cargo that runs us, so that a toolchain asked for by name stays the same one.
     let cargo = env::var_os("CARGO").filter(|_| program == "cargo");
     let mut command = Command::new(cargo.unwrap_or_else(|| program.into()));
+    // Set by `cargo run`: ring is built anew where they change, and all that uses it.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        }) {
+            command.env_remove(name);
+        }
+    }
     command.current_dir(root());
     command
 }

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use crate::bench::{self, Benchmark};
 use crate::test::LongGroup;
-use crate::{demo, dist, manual, test};
+use crate::{demo, dist, manual, notices, release, test};
 
 /// What a developer does with the workspace.
 #[derive(Parser)]
@@ -51,7 +51,20 @@ enum Command {
         /// where the toolchain can't build for it
         #[arg(long, value_name = "T", conflicts_with = "programs")]
         target: Option<String>,
+        #[command(flatten)]
+        repository: Repository,
+        /// Sign SHA256SUMS with the minisign key in this file
+        #[arg(long, value_name = "FILE")]
+        sign_key: Option<PathBuf>,
     },
+    /// Check that version, changelog, tag, recordings, pages and notices agree
+    Release {
+        /// Check, and release nothing: the workflow release.yml does that
+        #[arg(long, required = true)]
+        check: bool,
+    },
+    /// Write THIRD-PARTY-NOTICES.txt from the libraries in Cargo.lock
+    Notices,
     /// Write docs/man, docs/completions and dist/schema from command lines, reference pages and types
     Manual,
     /// Run a benchmark
@@ -59,6 +72,20 @@ enum Command {
         #[command(subcommand)]
         name: Benchmark,
     },
+}
+
+/// Repositories of packages.
+#[derive(clap::Args)]
+struct Repository {
+    /// Make an apt and a dnf repository of the packages in this folder
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
+    /// Build nothing: make the repositories of the packages in this folder and in those below it
+    #[arg(long, value_name = "DIR", requires = "repo", conflicts_with_all = ["programs", "to", "version", "target"])]
+    packages: Option<PathBuf>,
+    /// Sign the repositories with this OpenPGP key of gpg
+    #[arg(long, value_name = "KEY", requires = "repo")]
+    gpg_key: Option<String>,
 }
 
 impl Cli {
@@ -70,10 +97,21 @@ impl Cli {
             Command::Test { long: Some(groups), .. } => test::long(&groups),
             Command::Test { .. } => test::full(),
             Command::Cycles => test::cycles::check(),
-            Command::Dist { programs, to, version, target } => {
+            Command::Dist { programs, to, version, target, repository, sign_key } => {
                 let (to, version) = (to.as_deref(), version.as_deref());
-                dist::run(programs.as_deref(), to, version, target.as_deref())
+                let Repository { repo, packages, gpg_key } = repository;
+                let made = match packages {
+                    Some(packages) => packages,
+                    None => dist::run(programs.as_deref(), to, version, target.as_deref())?,
+                };
+                dist::sum(&made, sign_key.as_deref())?;
+                match repo {
+                    Some(repo) => dist::repository(&made, &repo, gpg_key.as_deref()),
+                    None => Ok(()),
+                }
             }
+            Command::Release { .. } => release::check(),
+            Command::Notices => notices::write(),
             Command::Manual => manual::write(),
             Command::Bench { name } => bench::run(name),
         }

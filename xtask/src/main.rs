@@ -6,6 +6,8 @@ mod cli;
 mod demo;
 mod dist;
 mod manual;
+mod notices;
+mod release;
 mod test;
 
 use std::process::ExitCode;

@@ -74,6 +74,7 @@ mod old_kernels;
 mod old_logs;
 mod open_words;
 mod openshift_records;
+mod package_repositories;
 mod parsers;
 mod pending;
 mod planted;

@@ -132,6 +132,7 @@ fn lint(file: &Path) -> Result<()> {
 const COPYRIGHT: &str = "\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: provost
+Comment: THIRD-PARTY-NOTICES.txt names the libraries in the programs, with their licences.
 
 Files: *
 Copyright: 2026 Provost developers

@@ -1,14 +1,18 @@
 //! `cargo xtask dist`: what is given away.
 
 mod deb;
+mod links;
 mod package;
 mod programs;
+mod repository;
 mod rpm;
+mod sbom;
 mod stage;
+mod sums;
 mod target;
 
 use std::fs;
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, Result, ensure};
 
@@ -20,13 +24,13 @@ pub(crate) use target::{NoTarget, Target};
 /// Makes a Debian package, an RPM package and a tar ball each for the node and for the management
 /// node: of static programs that it builds, or of those in the folder `given`. They go to the folder
 /// `to`, `dist/` by default. With a `version`, they have that in place of the workspace's; with a `target`,
-/// they are for that one, in `dist/ARCH/` by default.
+/// they are for that one, in `dist/ARCH/` by default. Returns the folder of the packages.
 pub(crate) fn run(
     given: Option<&Path>,
     to: Option<&Path>,
     version: Option<&str>,
     target: Option<&str>,
-) -> Result<()> {
+) -> Result<PathBuf> {
     let target = target.map_or_else(Target::host, Target::named)?;
     if let Some(version) = version {
         // What both formats of packages take, and programs compare.
@@ -60,5 +64,16 @@ pub(crate) fn run(
             }
         }
     }
-    Ok(())
+    Ok(place.to)
+}
+
+/// Writes SHA256SUMS of the packages and tar balls in `folder`, signed with the minisign key in `key`.
+pub(crate) fn sum(folder: &Path, key: Option<&Path>) -> Result<()> {
+    let key = key.map(absolute).transpose()?;
+    sums::write(&absolute(folder)?, key.as_deref())
+}
+
+/// Makes an apt and a dnf repository in `to` of the packages in `folder`, signed with the OpenPGP key `key`.
+pub(crate) fn repository(folder: &Path, to: &Path, key: Option<&str>) -> Result<()> {
+    repository::make(&absolute(folder)?, &absolute(to)?, key)
 }

@@ -187,7 +187,8 @@ impl Package {
 
     /// The same files as a tar ball, to be unpacked at /.
     pub(super) fn tar(&self) -> Result<()> {
-        let file = self.place.to.join(format!("{}-{}.tar.gz", self.name, self.place.version));
+        let Place { to, version, target, .. } = &self.place;
+        let file = to.join(format!("{}-{version}-{}.tar.gz", self.name, target.rpm()));
         let level = if self.place.is_release { 9 } else { 1 };
         let status = cargo::command("tar")
             .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])

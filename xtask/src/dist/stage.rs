@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::package::{Package, compress, list};
-use crate::cargo;
+use super::{links, sbom};
+use crate::{cargo, notices};
 
 impl Package {
     /// Puts the files together.
@@ -59,6 +60,9 @@ impl Package {
         self.put(&config, &format!("etc/provost/{}", self.config))?;
         self.put(&source.join("CHANGELOG.md"), &format!("{doc}/changelog"))?;
         self.put(&source.join("LICENSE"), &format!("{doc}/LICENSE"))?;
+        self.put(&source.join(notices::NAME), &format!("{doc}/{}", notices::NAME))?;
+        fs::write(root.join(&doc).join(format!("{}.cdx.json", self.name)), sbom::text(self)?)?;
+        links::settle(&root)?;
         for section in ["man5", "man8"] {
             compress(&root.join("usr/share/man").join(section), |_| true)?;
         }

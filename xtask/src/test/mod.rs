@@ -4,6 +4,7 @@ mod architectures;
 pub(crate) mod cycles;
 mod dependencies;
 mod nextest;
+mod reproducible;
 mod shell;
 mod skips;
 mod steps;
@@ -12,7 +13,7 @@ pub(crate) mod tools;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{cargo, demo, dist, manual};
+use crate::{cargo, demo, dist, manual, notices};
 use nextest::{LONG, Run};
 use skips::Skips;
 use steps::Steps;
@@ -28,6 +29,8 @@ pub(crate) enum LongGroup {
     OldKernel,
     /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
     Year,
+    /// Two builds of one commit in two folders, whose packages have to be the same bytes
+    Reproducible,
 }
 
 impl LongGroup {
@@ -36,6 +39,8 @@ impl LongGroup {
         match self {
             Self::OldKernel => &[Some("4.18"), Some("3.10")],
             Self::Storms | Self::Kills | Self::Year => &[None],
+            // It runs no test.
+            Self::Reproducible => &[],
         }
     }
 
@@ -51,6 +56,7 @@ impl LongGroup {
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
             Self::Year => "package(provost-tests) & test(/^year::/)",
+            Self::Reproducible => "none()",
         }
     }
 }
@@ -67,6 +73,7 @@ pub(crate) fn full() -> Result<()> {
     // Before the tests: machines boot it, and one of them looks at how much memory it needs.
     steps.run("the node's program", || dist::node(&dist::Target::host()?, None))?;
     steps.run("manual", manual::check)?;
+    steps.run("notices", notices::check)?;
     let mut tests = Vec::new();
     steps.run("tests", || {
         tests =
@@ -101,6 +108,9 @@ pub(crate) fn long(groups: &[LongGroup]) -> Result<()> {
     let mut tests = Vec::new();
     for group in groups {
         let name = group.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        if *group == LongGroup::Reproducible {
+            steps.run(&name, reproducible::check)?;
+        }
         for kernel in group.kernels() {
             let name = kernel.map_or_else(|| name.clone(), |kernel| format!("{name} {kernel}"));
             steps.run(&name, || {

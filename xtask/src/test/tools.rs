@@ -26,13 +26,16 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 43] = [
+const TOOLS: [Tool; 46] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
     tool("curl", "curl", true, "is how installers fetch the node's program"),
     tool("rpmbuild", "rpm", false, "makes RPM packages"),
     tool("xz", "xz-utils", false, "packs them"),
+    tool("apt-ftparchive", "apt-utils", false, "makes an apt repository"),
+    tool("createrepo_c", "createrepo-c", false, "makes a dnf repository"),
+    tool("gpg", "gpg", false, "signs both"),
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),

@@ -13,7 +13,7 @@ mod network;
 mod packages;
 mod prefix;
 mod repositories;
-mod root;
+pub(crate) mod root;
 mod root_kinds;
 mod routes;
 mod runner;
