@@ -6,6 +6,9 @@ use std::fmt::Write;
 use clap::Command;
 use provost_help::sections;
 
+/// Statuses, each with its meaning.
+type Exits = &'static [(u8, &'static str)];
+
 /// About NODES, wherever a command takes them.
 const NODE_SETS: &str = "\
 Node sets: what NODES of a command may be
@@ -60,7 +63,7 @@ pub(super) fn text(topic: &str, program: &Command) -> Option<String> {
 
 /// The exit statuses of all commands: those of most, then the others.
 fn exit_status() -> String {
-    let rows = |text: &mut String, exits: &[(u8, &str)]| {
+    let rows = |text: &mut String, exits: Exits| {
         for (status, meaning) in exits {
             // Writing to a String can't fail, here and below.
             let _ = writeln!(text, "  {status:<5}{}", meaning.trim_end_matches('.'));
@@ -68,7 +71,7 @@ fn exit_status() -> String {
     };
     let mut text = "Exit statuses of provostctl\n\nMost commands:\n".to_owned();
     rows(&mut text, sections::PLAIN);
-    let mut others: Vec<(Vec<&str>, &[(u8, &str)])> = Vec::new();
+    let mut others: Vec<(Vec<&str>, Exits)> = Vec::new();
     for sections in sections::all().filter(|one| one.has_own_exits()) {
         let Some(name) = sections.name.strip_prefix("provostctl ") else { continue };
         match others.iter_mut().find(|(_, exits)| *exits == sections.exits) {
