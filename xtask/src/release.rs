@@ -20,7 +20,10 @@ pub(crate) fn check() -> Result<()> {
         eprintln!("error: {problem}");
     }
     match problems.len() {
-        0 => Ok(println!("{} can be released", env!("CARGO_PKG_VERSION"))),
+        0 => {
+            println!("{} can be released", env!("CARGO_PKG_VERSION"));
+            Ok(())
+        }
         n => bail!("{} can't be released: {n} to fix", env!("CARGO_PKG_VERSION")),
     }
 }
