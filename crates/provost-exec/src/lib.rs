@@ -16,6 +16,7 @@ mod orders;
 mod outcome;
 mod output;
 mod process;
+pub mod sandbox;
 mod step;
 mod supervisor;
 mod trace;

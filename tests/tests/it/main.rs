@@ -23,6 +23,7 @@ mod configuration_page;
 mod daemon_log;
 mod defaults;
 mod disclosed;
+mod dry_run;
 mod end_to_end;
 mod ended_between;
 mod enrolment;

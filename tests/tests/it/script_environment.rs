@@ -71,7 +71,7 @@ fn a_script_has_the_same_at_boot_by_hand_by_ssh_in_an_installer_and_when_it_is_t
     }
     let mut tried = Command::new(program("provost"));
     let (site, script) = (cluster.path("site.toml"), cluster.path("scripts/show"));
-    tried.args(["try", "--site"]).arg(site).args(["--node", "cn001"]).arg(script);
+    tried.args(["try", "--site"]).arg(site).args(["--node", "cn001", "--here"]).arg(script);
     assert_eq!(environment(&cluster, tried.envs(OF_CALLER)), at_boot);
 
     // The plan's own values are the script's.

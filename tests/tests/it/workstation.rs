@@ -125,7 +125,7 @@ fn what_is_printed_is_shown_before_the_script_ends() {
     let gate = station.path("gate");
     provost_tests::pipe(&gate);
     station.script("waits", &format!("#!/bin/sh\necho early\nread -r _ <{}\n", gate.display()));
-    let mut command = station.command(&program("provost"), &["scripts/waits"]);
+    let mut command = station.command(&program("provost"), &["scripts/waits", "--here"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     assert_eq!(first_printed(&mut child), "early");
     fs::write(&gate, "go\n").unwrap();
@@ -136,7 +136,7 @@ fn what_is_printed_is_shown_before_the_script_ends() {
 fn a_signal_ends_the_script_and_removes_the_folder() {
     let station = Workstation::new();
     station.script("sleeps", "#!/bin/sh\necho $$\nexec sleep 600\n");
-    let mut command = station.command(&program("provost"), &["scripts/sleeps"]);
+    let mut command = station.command(&program("provost"), &["scripts/sleeps", "--here"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let script: i32 = first_printed(&mut child).parse().unwrap();
     let pid = rustix::process::Pid::from_child(&child);

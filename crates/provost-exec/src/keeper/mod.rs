@@ -40,7 +40,7 @@ pub(crate) fn fork<T>(wire: Wire, resources: KeeperResources, runners: T) -> io:
 }
 
 #[expect(unsafe_code, reason = "no safe wrapper forks")]
-fn fork_here() -> io::Result<Option<Pid>> {
+pub(crate) fn fork_here() -> io::Result<Option<Pid>> {
     // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
     // code, as it would be in the parent.
     forked(unsafe { libc::fork() }.into())
@@ -62,7 +62,7 @@ fn forked(pid: libc::c_long) -> io::Result<Option<Pid>> {
 }
 
 #[expect(unsafe_code, reason = "no safe wrapper ends a fork without its parent's exit handlers")]
-fn end(status: i32) -> ! {
+pub(crate) fn end(status: i32) -> ! {
     // SAFETY: it ends this process, nothing else.
     unsafe { libc::_exit(status) }
 }

@@ -1,5 +1,6 @@
 //! The arguments of the commands that have some.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -7,6 +8,8 @@ use provost_node::failure::Failure;
 use provost_node::runner::RunRequest;
 use provost_plan::Step;
 use provost_steplog::view::{Part, Reader, View};
+
+use crate::dry_run;
 
 #[derive(Args)]
 pub(super) struct Continue {
@@ -68,7 +71,73 @@ pub(super) struct RunArgs {
     #[arg(long, short = 'x')]
     pub(super) trace_lines: bool,
     #[command(flatten)]
+    pub(super) dry_run: DryRunArgs,
+    #[command(flatten)]
     pub(super) scripts: Scripts,
+}
+
+#[derive(Args)]
+pub(super) struct DryRunArgs {
+    /// Run it for real, but where it can change nothing of this machine, and show what it would have changed
+    #[arg(long = "dry-run")]
+    pub(super) is_wanted: bool,
+    /// With --dry-run: the network that it has, the machine's own or none
+    #[arg(long, value_enum, default_value_t, value_name = "NETWORK", requires = "is_wanted")]
+    network: NetworkArg,
+    /// With --dry-run: keep what changes on this disk meanwhile, not in memory
+    #[arg(long, value_name = "DIR", requires = "is_wanted")]
+    scratch: Option<PathBuf>,
+    /// With --dry-run: how what changed is printed
+    #[arg(long, value_enum, default_value_t, requires = "is_wanted")]
+    format: Format,
+    /// The folder of `provost try`, which gets the logs
+    #[arg(long, hide = true, requires = "is_wanted")]
+    try_folder: Option<PathBuf>,
+    /// A folder that is there even in /tmp
+    #[arg(long, hide = true, requires = "is_wanted")]
+    shown: Option<PathBuf>,
+    /// This is the program in the sandbox
+    #[arg(long, hide = true, conflicts_with = "is_wanted")]
+    pub(super) in_sandbox: bool,
+}
+
+impl DryRunArgs {
+    pub(super) fn options(&self) -> dry_run::Options {
+        dry_run::Options {
+            no_network: self.network == NetworkArg::None,
+            scratch: self.scratch.clone(),
+            json: self.format == Format::Json,
+            folder: self.try_folder.clone(),
+            shown: self.shown.clone(),
+        }
+    }
+
+    /// The command line in the sandbox.
+    pub(super) fn inner(config: Option<&PathBuf>, run: &RunArgs) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        if let Some(config) = config {
+            words.extend(["--config".into(), config.into()]);
+        }
+        words.extend(["run".into(), "--in-sandbox".into()]);
+        words.extend(run.trace_lines.then(|| "--trace-lines".into()));
+        match &run.scripts.list {
+            Some(list) => words.extend(["-P".into(), list.into()]),
+            None => {
+                words.push("--".into());
+                words.extend(run.scripts.script.iter().map(OsString::from));
+            }
+        }
+        words
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum NetworkArg {
+    /// That of this machine, which it can use and not change
+    #[default]
+    Host,
+    /// None
+    None,
 }
 
 #[derive(Args)]

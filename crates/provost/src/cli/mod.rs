@@ -15,10 +15,11 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use provost_record::ExitCode;
 
-use self::args::{Continue, Format, LogArgs, RunArgs, StampArgs, steps};
+use self::args::{Continue, DryRunArgs, Format, LogArgs, RunArgs, StampArgs, steps};
 use self::fetch::FetchArgs;
 pub use self::help::LAYOUT;
 use self::record::RecordArgs;
+use crate::dry_run;
 use crate::inspect::{self, Wait};
 use crate::kinds::KINDS;
 use crate::xcat;
@@ -134,6 +135,7 @@ impl Command {
     fn flags(&self) -> Result<Vec<Flag>, Failure> {
         match self {
             Self::Xcat(command) => command.flags(),
+            Self::Run(RunArgs { dry_run, .. }) if dry_run.in_sandbox => Ok(dry_run::flags()),
             _ => Ok(Vec::new()),
         }
     }
@@ -270,15 +272,12 @@ fn run() -> ExitCode {
         }
     }
     let output = OutputMode::of(cli.verbose);
-    let run = |request: &RunRequest| runner::main(&input, KINDS, request, output, Vec::new());
+    let run =
+        |request: &RunRequest| runner::main(&input, KINDS, request, output.clone(), Vec::new());
     match command {
         Command::Boot(args) => run(&args.of(RunRequest::Boot)),
         Command::Kickstart(args) => run(&args.of(RunRequest::Postscripts)),
-        Command::Run(RunArgs { trace_lines, scripts }) => match steps(scripts.list, scripts.script)
-        {
-            Ok(steps) => run(&RunRequest::Named { steps, environment: Vec::new(), trace_lines }),
-            Err(failure) => refuse(&failure),
-        },
+        Command::Run(args) => named(&input, args, output.clone()),
         Command::Check { format } => inspect::check(&input, format == Format::Json),
         Command::Status { wait, any, format } => {
             inspect::status(&input, Wait::of_flags(wait, any), format == Format::Json)
@@ -306,6 +305,27 @@ fn run() -> ExitCode {
         Command::Fetch(args) => fetch::main(&input, &args),
         Command::SignHostKeys => sign_host_keys::main(&input),
     }
+}
+
+/// Runs the named scripts, or tries what they would change.
+fn named(input: &Input, args: RunArgs, output: OutputMode) -> ExitCode {
+    let config = (input.config().1 != Origin::Default).then(|| &input.config().0);
+    let inner = DryRunArgs::inner(config, &args);
+    let RunArgs { trace_lines, dry_run, scripts } = args;
+    let steps = match steps(scripts.list, scripts.script) {
+        Ok(steps) => steps,
+        Err(failure) => return refuse(&failure),
+    };
+    if dry_run.is_wanted {
+        return dry_run::main(input, &dry_run.options(), &steps, inner);
+    }
+    if dry_run.in_sandbox {
+        let environment = dry_run::environment();
+        let request = RunRequest::Named { steps, environment, trace_lines };
+        return runner::main(input, dry_run::kinds(), &request, output, dry_run::observers());
+    }
+    let request = RunRequest::Named { steps, environment: Vec::new(), trace_lines };
+    runner::main(input, KINDS, &request, output, Vec::new())
 }
 
 fn refuse(failure: &Failure) -> ExitCode {

@@ -3,6 +3,7 @@
 mod live;
 mod node_folder;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
@@ -15,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::live::Live;
 use crate::failure::{Failure, WRONG};
+use crate::format::Format;
 use crate::node_set::NodeName;
 use crate::plan::explain;
 use crate::temporary::disk;
@@ -39,9 +41,21 @@ pub(crate) struct Try {
     /// Folder of scripts; that of the script by default
     #[arg(long, value_name = "DIR")]
     scripts: Option<PathBuf>,
+    /// Change this machine itself, or the system in --root; without it, show what would change, and change nothing
+    #[arg(long, conflicts_with_all = ["network", "scratch", "format"])]
+    here: bool,
     /// Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Network that the script has: this machine's, or none. Requests to other machines do happen
+    #[arg(long, value_enum, default_value_t)]
+    network: Network,
+    /// Keep what changes meanwhile on this disk, not in memory
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// How to print what changed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     /// Keep the temporary folder with its logs, also after a success
     #[arg(long)]
     keep: bool,
@@ -50,22 +64,68 @@ pub(crate) struct Try {
     args: Vec<String>,
 }
 
+/// The network of a script that is tried.
+#[derive(Clone, Copy, Default, PartialEq, clap::ValueEnum)]
+enum Network {
+    /// That of this machine, which the script can use and not change
+    #[default]
+    Host,
+    /// None
+    None,
+}
+
 impl Try {
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        if !self.here {
+            self.announce();
+        }
         let prepared = self.prepare().map_err(|failure| failure.with_code(WRONG))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
-        if self.root.is_none() && rustix::process::geteuid().is_root() {
+        if self.here && self.root.is_none() && rustix::process::geteuid().is_root() {
             output::note(&format!(
-                "note: {} runs on this machine itself and may change it\n  hint: let it work on \
-                 another system: --root DIR",
+                "note: {} runs on this machine itself and may change it\n  hint: leave out --here, \
+                 or let it work on another system: --root DIR",
                 prepared.step.script
             ));
         }
-        let status = runtime.block_on(prepared.run())?;
+        let status = match self.here {
+            true => runtime.block_on(prepared.run()),
+            false => runtime.block_on(prepared.dry_run(self.sandbox())),
+        }?;
         self.end(prepared, status)
+    }
+
+    /// What a sandbox can't keep from happening stands first.
+    fn announce(&self) {
+        let network = match self.network {
+            Network::Host => {
+                "what it asks of other machines does happen (--network none: it has no network)"
+            }
+            Network::None => "it has no network",
+        };
+        let script = self.script.display();
+        output::note(&format!("dry run of {script}: nothing on this machine changes; {network}"));
+    }
+
+    /// The options of the sandbox.
+    fn sandbox(&self) -> Vec<OsString> {
+        let mut options: Vec<OsString> = vec!["--dry-run".into()];
+        if self.network == Network::None {
+            options.extend(["--network".into(), "none".into()]);
+        }
+        if self.format == Format::Json {
+            options.extend(["--format".into(), "json".into()]);
+        }
+        if let Some(scratch) = &self.scratch {
+            options.extend(["--scratch".into(), scratch.into()]);
+        }
+        if let Some(root) = &self.root {
+            options.extend(["--shown".into(), root.into()]);
+        }
+        options
     }
 
     /// Puts together all that it takes.
@@ -159,10 +219,9 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Runs it by the node's own program, which also gets the signals that end this one.
-    async fn run(&self) -> Result<ExitStatus, Failure> {
-        let program = program();
-        let mut command = Command::new(&program);
+    /// The node's own program, as it runs the script, with more options.
+    fn command(&self, options: &[OsString]) -> Command {
+        let mut command = Command::new(program());
         // What configures a node here would count more than its file.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
@@ -172,15 +231,39 @@ impl Prepared {
         }
         command.env("PROVOST_NODE", &self.node);
         command.arg("--config").arg(self.folder.path().join("provost.toml"));
-        command.args(["run", "--"]).arg(&self.step.script).args(&self.step.args);
-        let failed = |e: std::io::Error| {
-            let error = format!("running {}: {e}", program.display());
-            Failure::new(error, "install the node's program: the package provost").with_code(WRONG)
-        };
-        let watch = |kind| signal(kind).map_err(|e| Failure::of(&e, "check ulimit -n"));
+        command.arg("run").args(options).arg("--");
+        command.arg(&self.step.script).args(&self.step.args);
+        command
+    }
+
+    /// Has it run where it can change nothing, and show what it would have changed. The program also gets
+    /// the signals that end this one.
+    async fn dry_run(&self, options: Vec<OsString>) -> Result<ExitStatus, Failure> {
+        let folder = ["--try-folder".into(), self.folder.path().into()];
+        let options: Vec<OsString> = options.into_iter().chain(folder).collect();
+        let (mut interrupt, mut terminate) =
+            (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?);
+        let mut child = self.command(&options).spawn().map_err(not_run)?;
+        let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        loop {
+            tokio::select! {
+                status = child.wait() => return status.map_err(not_run),
+                // The terminal sends it to both.
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {
+                    // Fails where it has ended meanwhile.
+                    let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+                }
+            }
+        }
+    }
+
+    /// Runs it by the node's own program, which also gets the signals that end this one.
+    async fn run(&self) -> Result<ExitStatus, Failure> {
         let mut interrupt = watch(SignalKind::interrupt())?;
         let mut terminate = watch(SignalKind::terminate())?;
-        let mut child = command.stderr(Stdio::piped()).spawn().map_err(failed)?;
+        let mut command = self.command(&[]);
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(not_run)?;
         let mut messages = child.stderr.take().map(|pipe| BufReader::new(pipe).lines());
         let logs = self.folder.path().join("log/scripts");
         let mut live = None;
@@ -208,10 +291,19 @@ impl Prepared {
                 }
             }
         }
-        let status = child.wait().await.map_err(failed);
+        let status = child.wait().await.map_err(not_run);
         live.unwrap_or_else(|| Live::start(logs)).finish().await;
         status
     }
+}
+
+fn watch(kind: SignalKind) -> Result<tokio::signal::unix::Signal, Failure> {
+    signal(kind).map_err(|e| Failure::of(&e, "check ulimit -n"))
+}
+
+fn not_run(e: std::io::Error) -> Failure {
+    let error = format!("running {}: {e}", program().display());
+    Failure::new(error, "install the node's program: the package provost").with_code(WRONG)
 }
 
 /// The node's program: the one next to this one, else the one on PATH.

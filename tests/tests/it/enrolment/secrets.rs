@@ -206,8 +206,9 @@ fn a_backup_has_them_and_a_trial_has_them_and_both_as_private() {
     let mut cluster = cluster_with(true);
     let file = |name: &str| cluster.path(name).to_str().unwrap().to_owned();
     let (script, site, seen) = (file("scripts/one"), file("site.toml"), cluster.path("seen.cn001"));
-    let out =
-        cluster.ctl(&["try", &script, "--site", &site, "--node", "cn001", "--keep"]).expect(0);
+    let out = cluster
+        .ctl(&["try", &script, "--site", &site, "--node", "cn001", "--keep", "--here"])
+        .expect(0);
     assert_eq!(fs::read_to_string(seen).unwrap(), SECRET);
     assert!(!(out.stdout + &out.stderr).contains(PART));
     let kept = out.stderr.lines().find_map(|line| line.strip_prefix("kept ")).unwrap();

@@ -1,0 +1,269 @@
+//! Process 1 of the sandbox: it makes the root its own, gives up the host's rights, starts the program
+//! and reaps what that leaves.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, kill_process, set_dumpable_behavior,
+    set_parent_process_death_signal, waitpid,
+};
+
+use super::error::{SandboxError, failed};
+use super::{Ready, Sandbox, namespaces, read_now, seccomp};
+use crate::kernel;
+
+/// Its own exit status where it couldn't start the program, as shells have it.
+const NOT_STARTED: i32 = 126;
+/// What a shell adds to the number of a signal that ended a program.
+const BY_SIGNAL: i32 = 128;
+/// The most bytes that it says at its end.
+const MOST_RESULT: u64 = 64 << 10;
+/// It needs its identity.
+const NEEDS_IDS: u8 = b'm';
+/// It has one.
+const HAS_IDS: u8 = b'k';
+
+/// A program that runs in the sandbox. Dropping it kills all that runs there.
+pub struct Running {
+    init: Pid,
+    results: PipeReader,
+    output: PipeReader,
+    has_ended: bool,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The program's exit status; of one that a signal ended, 128 and its number.
+    pub status: i32,
+    /// The host name, where it was changed.
+    pub host_name: Option<String>,
+}
+
+/// Forks process 1.
+pub(super) fn start(
+    ready: &Ready,
+    args: &[OsString],
+    env: &[(OsString, OsString)],
+) -> Result<Running, SandboxError> {
+    let pipe = || io::pipe().map_err(failed("making", "a pipe"));
+    let ((results, result), (acks, ack), (output, printed)) = (pipe()?, pipe()?, pipe()?);
+    match crate::keeper::fork_here().map_err(failed("starting", "its first process"))? {
+        None => {
+            drop((results, ack, output));
+            let wires = Wires { result, acks, printed };
+            let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                become_init(ready, args, env, wires)
+            }));
+            crate::keeper::end(status.unwrap_or(NOT_STARTED))
+        }
+        Some(init) => {
+            drop((result, acks, printed));
+            let mut running = Running { init, results, output, has_ended: false };
+            running.begin(ready, ack)?;
+            Ok(running)
+        }
+    }
+}
+
+impl Running {
+    /// Gives it its identity once it has given up the host's.
+    fn begin(&mut self, ready: &Ready, mut ack: PipeWriter) -> Result<(), SandboxError> {
+        let mut first = [0];
+        let read =
+            self.results.read(&mut first).map_err(failed("waiting for", "its first process"))?;
+        if read == 0 || first != [NEEDS_IDS] {
+            return Err(self.why());
+        }
+        namespaces::map_ids(self.init)?;
+        if let Some(cgroup) = &ready.cgroup {
+            cgroup.take(self.init).map_err(failed("limiting", "its processes"))?;
+        }
+        ack.write_all(&[HAS_IDS]).map_err(failed("starting", "its first process"))?;
+        for pipe in [&self.output, &self.results] {
+            rustix::io::ioctl_fionbio(pipe, true).map_err(failed("setting", "a pipe"))?;
+        }
+        Ok(())
+    }
+
+    fn why(&mut self) -> SandboxError {
+        let mut text = String::new();
+        // What it has said up to its end.
+        let _ = (&mut self.results).take(MOST_RESULT).read_to_string(&mut text);
+        SandboxError::Init(text.strip_prefix('E').unwrap_or(&text).to_owned())
+    }
+
+    /// What it has printed since; none where there is nothing now.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading a pipe.
+    pub fn printed(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        read_now(&self.output, buffer)
+    }
+
+    /// How it ended, if it has.
+    ///
+    /// # Errors
+    ///
+    /// Where the program couldn't be started.
+    pub fn try_wait(&mut self) -> Result<Option<End>, SandboxError> {
+        match waitpid(Some(self.init), WaitOptions::NOHANG) {
+            Ok(None) | Err(rustix::io::Errno::INTR) => return Ok(None),
+            Ok(Some(_)) | Err(_) => self.has_ended = true,
+        }
+        let mut text = Vec::new();
+        let mut part = [0; 4096];
+        while let Ok(Some(n @ 1..)) = read_now(&self.results, &mut part) {
+            text.extend_from_slice(&part[..n]);
+        }
+        let text = String::from_utf8_lossy(&text);
+        if let Some(why) = text.strip_prefix('E') {
+            return Err(SandboxError::Init(why.to_owned()));
+        }
+        let mut end = End { status: BY_SIGNAL + libc::SIGKILL, host_name: None };
+        for line in text.lines() {
+            match line.split_at_checked(1) {
+                Some(("S", status)) => end.status = status.parse().unwrap_or(end.status),
+                Some(("H", name)) => end.host_name = Some(name.to_owned()),
+                _ => {}
+            }
+        }
+        Ok(Some(end))
+    }
+
+    /// Asks the program to end.
+    pub fn terminate(&self) {
+        let init = self.init.as_raw_nonzero();
+        let children = std::fs::read_to_string(format!("/proc/{init}/task/{init}/children"));
+        let first = children.unwrap_or_default();
+        let first = first.split_whitespace().next().and_then(|pid| pid.parse().ok());
+        match first.and_then(Pid::from_raw) {
+            // Both fail where it has ended meanwhile.
+            Some(program) => {
+                let _ = kill_process(program, Signal::TERM);
+                // A script may have stopped it.
+                let _ = kill_process(program, Signal::CONT);
+            }
+            None => self.kill(),
+        }
+    }
+
+    /// Kills all that runs in it.
+    pub fn kill(&self) {
+        let _ = kill_process(self.init, Signal::KILL);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            let _ = kill_process(self.init, Signal::KILL);
+            let _ = waitpid(Some(self.init), WaitOptions::empty());
+        }
+    }
+}
+
+struct Wires {
+    result: PipeWriter,
+    acks: PipeReader,
+    printed: PipeWriter,
+}
+
+/// What process 1 does. Returns its exit status.
+fn become_init(
+    ready: &Ready,
+    args: &[OsString],
+    env: &[(OsString, OsString)],
+    wires: Wires,
+) -> i32 {
+    let mut result = match wires.result.try_clone() {
+        Ok(result) => result,
+        Err(_) => return NOT_STARTED,
+    };
+    let done = serve(ready, args, env, wires);
+    let text = match done {
+        Ok((status, None)) => format!("S{status}\n"),
+        Ok((status, Some(name))) => format!("H{name}\nS{status}\n"),
+        Err(e) => format!("E{}", provost_steplog::wording::error_chain(&e)),
+    };
+    // The supervisor has gone, if it can't be told.
+    let _ = result.write_all(text.as_bytes());
+    0
+}
+
+fn serve(
+    ready: &Ready,
+    args: &[OsString],
+    env: &[(OsString, OsString)],
+    mut wires: Wires,
+) -> Result<(i32, Option<String>), SandboxError> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(failed("watching", "the supervisor"))?;
+    // No descriptor and no terminal of the caller is for the script.
+    kernel::close_at_exec();
+    rustix::process::setsid().map_err(failed("making", "a session"))?;
+    let null = std::fs::File::open("/dev/null").map_err(failed("opening", "/dev/null"))?;
+    rustix::stdio::dup2_stdin(&null).map_err(failed("closing", "stdin"))?;
+    rustix::stdio::dup2_stdout(&wires.printed).map_err(failed("closing", "stdout"))?;
+    rustix::stdio::dup2_stderr(&wires.printed).map_err(failed("closing", "stderr"))?;
+    drop(wires.printed);
+    namespaces::copy_mounts()?;
+    become_root(&Sandbox::root())?;
+    namespaces::leave_the_hosts_users()?;
+    let mut ack = [0];
+    wires.result.write_all(&[NEEDS_IDS]).map_err(failed("telling", "the supervisor"))?;
+    wires.acks.read_exact(&mut ack).map_err(failed("waiting for", "the supervisor"))?;
+    namespaces::make_own(ready.network)?;
+    // Nothing in it can look into this process, which knows descriptors of the host.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(failed("hiding", "its first process"))?;
+    let before = host_name();
+    seccomp::apply(ready.hides_sockets).map_err(SandboxError::Init)?;
+    let program = Command::new(&ready.program)
+        .args(args)
+        .env_clear()
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(failed("starting", ready.program.display()))?;
+    let status = reap(Pid::from_child(&program));
+    Ok((status, Some(host_name()).filter(|name| *name != before)))
+}
+
+/// Makes the file systems below `root` all that there is.
+fn become_root(root: &Path) -> Result<(), SandboxError> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    // All of it is read-only: what root owns there root may write, with no right at all.
+    mount("proc", root.join("proc"), "proc", flags, None).map_err(failed("mounting", "/proc"))?;
+    let place = || {
+        rustix::process::chdir(root)?;
+        rustix::process::pivot_root(".", ".")?;
+        // The old root is mounted over the new one.
+        unmount(".", UnmountFlags::DETACH)?;
+        rustix::process::chdir("/")
+    };
+    place().map_err(failed("changing", "the root"))
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Waits for all that ends, until `program` does; returns its status.
+fn reap(program: Pid) -> i32 {
+    loop {
+        match waitpid(None, WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == program => {
+                let by_signal = || status.terminating_signal().map(|signal| BY_SIGNAL + signal);
+                return status.exit_status().or_else(by_signal).unwrap_or(NOT_STARTED);
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return NOT_STARTED,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A place where a script can change nothing: it runs for real, in namespaces of its own, as root of a
+//! user namespace that has no right in the host's, on overlays whose upper layers are thrown away.
+//!
+//! ```text
+//! supervisor   mount namespace of its own: builds the new root below /sys, reads the changes there
+//! └─ init      process 1: makes the root its own, becomes root of a user namespace, starts the program
+//!    └─ program, with all that it starts; they end with process 1
+//! ```
+//!
+//! The supervisor has the host's rights, and the script can reach nothing of it: no process, no
+//! descriptor, no mount. Only calls that Linux 4.18 has are used.
+
+mod cgroup;
+mod changes;
+mod devices;
+mod error;
+mod init;
+mod mounts;
+mod namespaces;
+mod overlay;
+mod private_folders;
+mod scratch;
+mod seccomp;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, PipeReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub use changes::{Changes, Entry, Kind, Look, What};
+pub use error::SandboxError;
+pub use init::{End, Running};
+
+use self::cgroup::Cgroup;
+use self::error::failed;
+use self::overlay::Layer;
+
+/// Where the supervisor builds, in its own mount namespace: every system has this folder, and nothing
+/// that is tried or compared is in it.
+const STAGE: &str = "/sys";
+/// Where the program finds itself, and what is for the supervisor alone.
+const OWN_FOLDER: &str = "/run/provost-sandbox";
+
+/// What is to be the same as on the host, and what isn't.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    /// Whether the host's network is reached.
+    pub network: Network,
+    /// The folder for what changes; without one, it is in memory.
+    pub scratch: Option<PathBuf>,
+    /// The most bytes that may change; none is a quarter of the memory, or 16 GiB of `scratch`.
+    pub space: Option<u64>,
+    /// Folders that are there even where `/tmp` and `/run` are private.
+    pub shown: Vec<PathBuf>,
+    /// The program that is started.
+    pub program: PathBuf,
+}
+
+/// Which network a script has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// The host's, which it can use and not change.
+    Host,
+    /// One of its own, with nothing in it.
+    None,
+}
+
+/// A sandbox that is built, and nothing runs in it yet, or no more.
+pub struct Ready {
+    network: Network,
+    layers: Vec<Layer>,
+    read_only: Vec<PathBuf>,
+    cgroup: Option<Cgroup>,
+    /// Whether Unix sockets are refused.
+    hides_sockets: bool,
+    /// The program's path in the sandbox.
+    program: PathBuf,
+}
+
+impl Sandbox {
+    /// Builds it, in a mount namespace that this process gets. To be called while this process has one
+    /// thread; it can't start another one afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel, or a container, doesn't let this process do it.
+    pub fn prepare(self) -> Result<Ready, SandboxError> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(SandboxError::NotRoot);
+        }
+        let hides_sockets = self.network == Network::Host && namespaces::has_abstract_sockets();
+        // Before /sys is covered.
+        let cgroup = Cgroup::new();
+        namespaces::enter()?;
+        let host = overlay::open_host()?;
+        let sys = mounts::open(Path::new(STAGE)).map_err(failed("opening", STAGE))?;
+        let devices = devices::open();
+        let program =
+            mounts::open(&self.program).map_err(failed("opening", self.program.display()))?;
+        let shown = overlay::open_shown(&self.shown)?;
+        let names = private_folders::Resolver::read();
+        overlay::stage(self.scratch.as_deref(), self.space)?;
+        let root = Self::root();
+        let overlay::Built { mut layers, mut read_only } = overlay::build(&host, &root)?;
+        private_folders::mount(&root, &names)?;
+        devices::mount_all(&root, &devices)?;
+        for folder in shown {
+            overlay::add_shown(folder, &root, &mut layers, &mut read_only)?;
+        }
+        mounts::bind_read_only(&sys, &root.join("sys")).map_err(failed("mounting", "/sys"))?;
+        let path = Path::new(OWN_FOLDER).join("provost");
+        let place = inside(&root, &path);
+        fs::write(&place, "").map_err(failed("writing", place.display()))?;
+        mounts::bind_file(&program, &place).map_err(failed("mounting", path.display()))?;
+        // Programs that helped until here were ordinary children.
+        namespaces::separate_children()?;
+        let network = self.network;
+        Ok(Ready { network, layers, read_only, cgroup, hides_sockets, program: path })
+    }
+
+    fn root() -> PathBuf {
+        Path::new(STAGE).join("root")
+    }
+}
+
+impl Ready {
+    /// Starts the program in it with `args` and no other environment than `env`. What it prints can be read.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel, or a container, doesn't let this process do it.
+    pub fn start(
+        &self,
+        args: &[OsString],
+        env: &[(OsString, OsString)],
+    ) -> Result<Running, SandboxError> {
+        init::start(self, args, env)
+    }
+
+    /// Where this process sees a path of the sandbox. What stands there was made by the script.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        inside(&Sandbox::root(), path)
+    }
+
+    /// The file through which the program tells its supervisor something, as both see it.
+    pub fn notes(&self) -> PathBuf {
+        self.path(&Self::notes_inside())
+    }
+
+    /// The same, for the program.
+    pub fn notes_inside() -> PathBuf {
+        Path::new(OWN_FOLDER).join("notes")
+    }
+
+    /// What has changed, but for what is below `except`.
+    pub fn changes(&self, except: &[PathBuf]) -> Changes {
+        changes::read(&self.layers, except)
+    }
+
+    /// What is read-only in it because no overlay could be put over it.
+    pub fn read_only(&self) -> &[PathBuf] {
+        &self.read_only
+    }
+
+    /// Whether Unix sockets are refused in it: daemons of the host have sockets that no namespace hides.
+    pub fn hides_sockets(&self) -> bool {
+        self.hides_sockets
+    }
+
+    /// Whether the number of its processes is limited.
+    pub fn limits_processes(&self) -> bool {
+        self.cgroup.is_some()
+    }
+
+    /// How many bytes may change, if they all have.
+    pub fn full(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(STAGE).ok()?;
+        let is_full = disk.f_bavail == 0 || disk.f_files > 0 && disk.f_ffree == 0;
+        is_full.then(|| disk.f_blocks.saturating_mul(disk.f_frsize))
+    }
+}
+
+/// Where `path` is below `root`.
+fn inside(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Makes a folder with this mode, whatever the umask is.
+fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Reads without waiting for more.
+fn read_now(pipe: &PipeReader, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    match rustix::io::read(pipe, buffer) {
+        Ok(n) => Ok(Some(n)),
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}

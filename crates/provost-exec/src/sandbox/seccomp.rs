@@ -1,0 +1,125 @@
+//! The system calls that are refused in it: those that act on the whole machine, whatever namespaces
+//! there are, and those through which attacks on the kernel came.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+/// Refused with EPERM.
+const REFUSED: &[libc::c_long] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_finit_module,
+    libc::SYS_init_module,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kexec_file_load,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_perf_event_open,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
+];
+/// The second table of calls on x86-64 (`__X32_SYSCALL_BIT`), which has the same ones.
+#[cfg(target_arch = "x86_64")]
+const X32: libc::c_long = 0x4000_0000;
+/// Of ioctl(2): what puts characters into a terminal as if they were typed.
+const TYPED: [u64; 2] = [0x5412, 0x541c];
+
+/// Refuses them to this process and all that it starts; with `unix` also sockets of that family.
+pub(super) fn apply(unix: bool) -> Result<(), String> {
+    let text = |e: &dyn std::fmt::Display| format!("installing the filter of system calls: {e}");
+    for program in programs(unix).map_err(|e| text(&e))? {
+        seccompiler::apply_filter(&program).map_err(|e| text(&e))?;
+    }
+    Ok(())
+}
+
+fn programs(unix: bool) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let flags = |flag: libc::c_int| {
+        let flag = u64::from(flag.cast_unsigned());
+        condition(0, SeccompCmpOp::MaskedEq(flag), flag)
+    };
+    // Through a cgroup namespace, cgroups can be mounted that root may change.
+    let namespaces = || {
+        Ok::<_, seccompiler::BackendError>(vec![
+            flags(libc::CLONE_NEWCGROUP)?,
+            flags(libc::CLONE_NEWUSER)?,
+        ])
+    };
+    rules.insert(libc::SYS_unshare, namespaces()?);
+    rules.insert(libc::SYS_clone, namespaces()?);
+    let typed = TYPED.map(|request| condition(1, SeccompCmpOp::Eq, request));
+    rules.insert(libc::SYS_ioctl, typed.into_iter().collect::<Result<_, _>>()?);
+    if unix {
+        let family = u64::from(libc::AF_UNIX.cast_unsigned());
+        rules.insert(libc::SYS_socket, vec![condition(0, SeccompCmpOp::Eq, family)?]);
+    }
+    // Its flags are in memory, which no filter sees. The C library then uses clone(2).
+    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    Ok([filter(rules, libc::EPERM)?, filter(unknown, libc::ENOSYS)?])
+}
+
+fn condition(
+    argument: u8,
+    is: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, seccompiler::BackendError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is, value)?;
+    SeccompRule::new(vec![condition])
+}
+
+fn filter(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    error: libc::c_int,
+) -> Result<BpfProgram, seccompiler::BackendError> {
+    #[cfg(target_arch = "x86_64")]
+    let rules = rules
+        .into_iter()
+        .flat_map(|(call, rules)| [(call, rules.clone()), (call | X32, rules)])
+        .collect();
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let refused = SeccompAction::Errno(error.cast_unsigned());
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filter_can_be_made() {
+        for unix in [false, true] {
+            assert!(programs(unix).unwrap().iter().all(|program| !program.is_empty()));
+        }
+    }
+}

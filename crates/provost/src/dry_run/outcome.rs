@@ -1,0 +1,26 @@
+//! What a dry run has found.
+
+use std::path::PathBuf;
+
+use provost_exec::Secrets;
+use provost_exec::sandbox::Changes;
+
+use super::would::Would;
+
+/// What a dry run has found.
+pub(super) struct Outcome {
+    /// The script, with its arguments.
+    pub(super) script: String,
+    /// The exit status of the program that ran it.
+    pub(super) status: i32,
+    /// What was refused, or isn't seen in files.
+    pub(super) would: Vec<Would>,
+    /// The files.
+    pub(super) changes: Changes,
+    /// What was read-only.
+    pub(super) read_only: Vec<PathBuf>,
+    /// How many bytes there was room for, if that is full.
+    pub(super) full: Option<u64>,
+    /// What nobody is to see.
+    pub(super) secrets: Secrets,
+}

@@ -1,0 +1,34 @@
+//! `provost run --dry-run` on a node: with its own plan, and nobody is notified.
+
+use std::fs;
+
+use provost_tests::{Cluster, missing, skip_if};
+
+#[test]
+fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
+    skip_if(missing::mounts());
+    skip_if(missing::process_namespaces());
+    let mut cluster = Cluster::new();
+    let text = "#!/bin/sh\necho \"$NODE has $COLOUR\"\necho two >>\"$MARKER\"\n";
+    cluster.script("show", text);
+    let marker = cluster.path("nodes/cn001/marker");
+    let env = format!("env = {{ COLOUR = \"blue\", MARKER = {:?} }}", marker.to_str().unwrap());
+    cluster.site(&format!("[nodes.cn001]\npostscripts = [\"show\"]\n{env}\n"));
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let marker = node.path("marker");
+    fs::write(&marker, "one\n").unwrap();
+    let out = node.provost(&["run", "--dry-run", "show"]).expect(0);
+    assert!(out.stderr.contains("dry run of show: nothing on this machine changes"), "{out:?}");
+    assert!(out.stdout.contains("| cn001 has blue\n"), "{out:?}");
+    assert!(out.stdout.contains("@@ -1 +1,2 @@\n one\n+two\n"), "{out:?}");
+    assert_eq!(fs::read_to_string(&marker).unwrap(), "one\n");
+    assert!(!node.path("log/services/run.json").exists());
+    let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
+    assert_eq!(runs(), 0);
+
+    node.provost(&["run", "show"]).expect(0);
+    assert_eq!(fs::read_to_string(&marker).unwrap(), "one\ntwo\n");
+    assert_eq!(runs(), 1);
+}
