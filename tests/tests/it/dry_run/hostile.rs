@@ -112,3 +112,15 @@ fn hostile_scripts_change_nothing_outside() {
         assert_eq!(script, format!("#!/bin/bash\n{text}\n"), "{name} changed itself");
     }
 }
+
+/// Without a sandbox they do harm, which is seen: else the test above would prove nothing.
+#[test]
+fn what_a_hole_would_change_is_seen() {
+    for name in ["host_name", "modes", "disk", "ipc", "network", "kernel_settings"] {
+        let outer = Outer::new();
+        let before = outer.look();
+        let (_, text) = SCRIPTS.iter().find(|(script, _)| *script == name).unwrap();
+        outer.script(name, text).attempt(name, &["--here"]);
+        assert_ne!(outer.look(), before, "{name}");
+    }
+}
