@@ -394,12 +394,24 @@ _provost() {
             return 0
             ;;
         provost__subcmd__run)
-            opts="-x -P -v -h --trace-lines --config --verbose --help"
+            opts="-x -P -v -h --trace-lines --dry-run --network --scratch --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --network)
+                    COMPREPLY=($(compgen -W "host none" -- "${cur}"))
+                    return 0
+                    ;;
+                --scratch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 -P)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -54,11 +54,17 @@ complete -c provost -n "__fish_provost_using_subcommand kickstart" -l config -d 
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -l continue -d 'Run what the last one left unfinished: the step that failed, and those after it'
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -s v -l verbose -d 'Show what scripts print, also without a terminal'
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provost -n "__fish_provost_using_subcommand run" -l network -d 'With --dry-run: the network that it has, the machine\'s own or none' -r -f -a "host\t'That of this machine, which it can use and not change'
+none\t'None'"
+complete -c provost -n "__fish_provost_using_subcommand run" -l scratch -d 'With --dry-run: keep what changes on this disk meanwhile, not in memory' -r -F
+complete -c provost -n "__fish_provost_using_subcommand run" -l format -d 'With --dry-run: how what changed is printed' -r -f -a "text\t''
+json\t''"
 complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'Scripts with their arguments, such as "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'Configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too'
+complete -c provost -n "__fish_provost_using_subcommand run" -l dry-run -d 'Run it for real, but where it can change nothing of this machine, and show what it would have changed'
 complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Show what scripts print, also without a terminal'
-complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand release" -l config -d 'Configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand release" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t''

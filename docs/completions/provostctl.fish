@@ -37,6 +37,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Mana
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures by cause and the other nodes by status, or list nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran last, and why it failed'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "why" -d 'Show what nodes that failed have in common'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log: each command, its output and exit status'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show a node\'s systemd journal of a unit, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "watch" -d 'Show failures by cause and the other nodes by status, live'
@@ -51,10 +52,12 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "reject" -d 'R
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "revoke" -d 'Revoke identities and tokens of nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create bearer tokens, for nodes that report without TLS'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script again on nodes, by ssh'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "sync" -d 'Publish what has changed, then have nodes install their files, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Continue a failed boot or kickstart on nodes, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run all that a boot needs on nodes, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds: they run at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the logs of nodes in bundles, by ssh'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "init" -d 'Set up this management node'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "admin" -d 'Manage admins who use provostd over TLS'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'List changes made over the admin API: who, from where, what, when'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "expiry" -d 'List what expires when, and how to renew it'
@@ -149,6 +152,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'S
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scripts -d 'Folder of scripts; that of the script by default' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l root -d 'Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l network -d 'Network that the script has: this machine\'s, or none. Requests to other machines do happen' -r -f -a "host\t'That of this machine, which the script can use and not change'
+none\t'None'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scratch -d 'Keep what changes meanwhile on this disk, not in memory' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l format -d 'How to print what changed' -r -f -a "text\t''
+json\t''"
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l here -d 'Change this machine itself, or the system in --root; without it, show what would change, and change nothing'
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l keep -d 'Keep the temporary folder with its logs, also after a success'
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate show revoke" -s h -l help -d 'Print help'
@@ -234,6 +243,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand why" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c provostctl -n "__fish_provostctl_using_subcommand why" -l admin -d 'Address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand why" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand why" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'Output format' -r -f -a "text\t''
 json\t''"
@@ -347,6 +362,26 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l site -d 'What nodes run' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l scripts -d 'The folder of scripts; all of it is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key -d 'The secret key that signs it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l fanout -d 'Number of nodes at once' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l timeout -d 'Time limit for each node' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l format -d 'Format of the summary' -r -f -a "text\t''
+json\t''"
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s f -l file -d 'Read the nodes from a file' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l admin -d 'Address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l dry-run -d 'Show what would be published, and which nodes would sync; change nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l fanout -d 'Number of nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l timeout -d 'Time limit for each node' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
@@ -381,6 +416,15 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l admin -
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l dir -d 'The folder for the key, the configuration, the site and its scripts. With another one, provostd\'s own folder is in it, too' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l www -d 'The folder that nodes fetch from' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l address -d 'An address or a name by which nodes reach this machine; may be given several times. Without it, the address of the default route' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l public-key -d 'Make no key: this is the public half of the one by which --sign-command signs' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password -d 'Protect the key that signs by a password, which is asked for'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l dry-run -d 'Only list what would be made'
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -f -a "add" -d 'Add an admin, and print the token'
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -f -a "list" -d 'List admins who have a token'

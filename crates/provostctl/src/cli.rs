@@ -20,8 +20,8 @@ use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
     backup, channel, enrolment, expiry, gather, import, journal, key, log, nodes, output, pending,
-    plan, prune, publish, release, remove, rerun, show, snippet, store, sync, token, wait_for, watch,
-    why, workstation,
+    plan, prune, publish, release, remove, rerun, show, snippet, store, sync, token, wait_for,
+    watch, why, workstation,
 };
 
 /// Publish what nodes run, and show what they report
@@ -316,61 +316,60 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let Command::Sync(sync) = cli.command {
         return sync.run(&cli.admin, &client, &runtime);
     }
-    runtime.block_on(async {
-        match cli.command {
-            Command::Init(_)
-            | Command::Key(_)
-            | Command::Publish(_)
-            | Command::Channel(_)
-            | Command::Promote { .. }
-            | Command::Rollback { .. }
-            | Command::Plan(_)
-            | Command::Try(_)
-            | Command::Import(_)
-            | Command::Sync(_)
-            | Command::Help(_)
-            | Command::Store(_)
-            | Command::Backup(_)
-            | Command::Restore(_) => Ok(()),
-            Command::History(history) => history.run(&cli.admin).await,
-            Command::Rerun(rerun) => rerun.run(&client).await,
-            Command::Gather(gather) => gather.run(&client).await,
-            Command::Continue(on) => on.run_unfinished(&client).await,
-            Command::Boot(on) => on.run_boot(&client).await,
-            Command::Token(tokens) => tokens.run(&client).await,
-            Command::Join(join) => join.run(&client).await,
-            Command::Enroll(enroll) => enroll.run(&client).await,
-            Command::Approve(key) => key.approve(&client).await,
-            Command::Reject(key) => key.reject(&client).await,
-            Command::Revoke { nodes } => {
-                enrolment::revoke(&client, &nodes.resolve(&client).await?).await
-            }
-            Command::Nodes(nodes) => nodes.run(&client).await,
-            Command::Show { node, runs, format } => {
-                show::show(&client, &node, runs.into(), format).await
-            }
-            Command::Why(why) => why.run(&client).await,
-            Command::Log { node, script, view } if view.follow => {
-                log::follow(&client, view.ssh_config.as_deref(), &node, &script, view.view()).await
-            }
-            Command::Log { node, script, view } => {
-                let ssh_config = view.ssh_config.as_deref();
-                log::log(&client, ssh_config, &node, &script, view.view()).await
-            }
-            Command::Journal(journal) => journal.run(&client).await,
-            Command::Expiry { format } => expiry::expiry(&client, format).await,
-            Command::Pending { long, format } => pending::pending(&client, long, format).await,
-            Command::Admin(admins) => admins.run(&client).await,
-            Command::Audit(audit) => audit.run(&client).await,
-            Command::Compat(compat) => compat.run(&client).await,
-            Command::Release { nodes } => {
-                release::release(&client, &nodes.resolve(&client).await?).await
-            }
-            Command::Remove(remove) => remove.run(&client).await,
-            Command::Prune { dry_run } => prune::prune(&client, dry_run).await,
-            Command::Snippet(snippet) => snippet.run(&client).await,
-            Command::Watch(watch) => watch.run(&client).await,
-            Command::WaitFor(wait) => wait.run(&client).await,
+    runtime.block_on(ask(cli.command, &cli.admin, &client))
+}
+
+/// What only provostd can answer.
+async fn ask(command: Command, admin: &Admin, client: &Client) -> Result<(), Failure> {
+    match command {
+        Command::Init(_)
+        | Command::Key(_)
+        | Command::Publish(_)
+        | Command::Channel(_)
+        | Command::Promote { .. }
+        | Command::Rollback { .. }
+        | Command::Plan(_)
+        | Command::Try(_)
+        | Command::Import(_)
+        | Command::Sync(_)
+        | Command::Help(_)
+        | Command::Store(_)
+        | Command::Backup(_)
+        | Command::Restore(_) => Ok(()),
+        Command::History(history) => history.run(admin).await,
+        Command::Rerun(rerun) => rerun.run(client).await,
+        Command::Gather(gather) => gather.run(client).await,
+        Command::Continue(on) => on.run_unfinished(client).await,
+        Command::Boot(on) => on.run_boot(client).await,
+        Command::Token(tokens) => tokens.run(client).await,
+        Command::Join(join) => join.run(client).await,
+        Command::Enroll(enroll) => enroll.run(client).await,
+        Command::Approve(key) => key.approve(client).await,
+        Command::Reject(key) => key.reject(client).await,
+        Command::Revoke { nodes } => enrolment::revoke(client, &nodes.resolve(client).await?).await,
+        Command::Nodes(nodes) => nodes.run(client).await,
+        Command::Show { node, runs, format } => {
+            show::show(client, &node, runs.into(), format).await
         }
-    })
+        Command::Why(why) => why.run(client).await,
+        Command::Log { node, script, view } if view.follow => {
+            log::follow(client, view.ssh_config.as_deref(), &node, &script, view.view()).await
+        }
+        Command::Log { node, script, view } => {
+            let ssh_config = view.ssh_config.as_deref();
+            log::log(client, ssh_config, &node, &script, view.view()).await
+        }
+        Command::Journal(journal) => journal.run(client).await,
+        Command::Expiry { format } => expiry::expiry(client, format).await,
+        Command::Pending { long, format } => pending::pending(client, long, format).await,
+        Command::Admin(admins) => admins.run(client).await,
+        Command::Audit(audit) => audit.run(client).await,
+        Command::Compat(compat) => compat.run(client).await,
+        Command::Release { nodes } => release::release(client, &nodes.resolve(client).await?).await,
+        Command::Remove(remove) => remove.run(client).await,
+        Command::Prune { dry_run } => prune::prune(client, dry_run).await,
+        Command::Snippet(snippet) => snippet.run(client).await,
+        Command::Watch(watch) => watch.run(client).await,
+        Command::WaitFor(wait) => wait.run(client).await,
+    }
 }

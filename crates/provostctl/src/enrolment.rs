@@ -81,7 +81,7 @@ pub(crate) enum Enroll {
         #[command(flatten)]
         nodes: NodeList,
         /// How long the window is open, such as 1h
-        #[arg(long = "for", value_name = "D")]
+        #[arg(long = "for", value_name = "D", default_value = "2h")]
         time: Limit,
     },
     /// Close the window, for these nodes or for all

@@ -62,7 +62,10 @@ fn what_the_failed_nodes_share_and_what_has_changed_on_one_is_told() {
 fn a_failure_that_is_not_there_is_an_error() {
     let mut cluster = Cluster::new();
     cluster.start();
-    cluster.ctl(&["why", "@cause:abcdef"]).expect(1).says(&["no failure has the id abcdef", "hint: "]);
+    cluster
+        .ctl(&["why", "@cause:abcdef"])
+        .expect(1)
+        .says(&["no failure has the id abcdef", "hint: "]);
     cluster.ctl(&["why", "cn99"]).expect(1);
     cluster.ctl(&["why", "a b"]).expect(2).says(&["not a node's name"]);
 }

@@ -8,8 +8,9 @@ use std::path::Path;
 use rustix::mount::{MountFlags, mount};
 
 use super::error::{SandboxError, failed};
+use super::mounts;
+use super::places::make_folder;
 use super::private_folders::private;
-use super::{make_folder, mounts};
 
 /// They hold nothing, and everybody may use them.
 const DEVICES: &[&str] = &["full", "null", "random", "tty", "urandom", "zero"];

@@ -12,8 +12,10 @@ use rustix::process::{
     set_parent_process_death_signal, waitpid,
 };
 
+use super::cgroup::Cgroup;
 use super::error::{SandboxError, failed};
-use super::{Ready, Sandbox, namespaces, read_now, seccomp};
+use super::namespaces::{self, Network};
+use super::{places, seccomp};
 use crate::kernel;
 
 /// Its own exit status where it couldn't start the program, as shells have it.
@@ -26,6 +28,17 @@ const MOST_RESULT: u64 = 64 << 10;
 const NEEDS_IDS: u8 = b'm';
 /// It has one.
 const HAS_IDS: u8 = b'k';
+
+/// How it is to run.
+pub(super) struct Terms<'a> {
+    pub(super) network: Network,
+    /// Whether Unix sockets are refused.
+    pub(super) hides_sockets: bool,
+    /// The program's path in the sandbox.
+    pub(super) program: &'a Path,
+    /// What limits the number of its processes.
+    pub(super) cgroup: Option<&'a Cgroup>,
+}
 
 /// A program that runs in the sandbox. Dropping it kills all that runs there.
 pub struct Running {
@@ -46,7 +59,7 @@ pub struct End {
 
 /// Forks process 1.
 pub(super) fn start(
-    ready: &Ready,
+    terms: &Terms<'_>,
     args: &[OsString],
     env: &[(OsString, OsString)],
 ) -> Result<Running, SandboxError> {
@@ -57,14 +70,14 @@ pub(super) fn start(
             drop((results, ack, output));
             let wires = Wires { result, acks, printed };
             let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                become_init(ready, args, env, wires)
+                become_init(terms, args, env, wires)
             }));
             crate::keeper::end(status.unwrap_or(NOT_STARTED))
         }
         Some(init) => {
             drop((result, acks, printed));
             let mut running = Running { init, results, output, has_ended: false };
-            running.begin(ready, ack)?;
+            running.begin(terms, ack)?;
             Ok(running)
         }
     }
@@ -72,7 +85,7 @@ pub(super) fn start(
 
 impl Running {
     /// Gives it its identity once it has given up the host's.
-    fn begin(&mut self, ready: &Ready, mut ack: PipeWriter) -> Result<(), SandboxError> {
+    fn begin(&mut self, terms: &Terms<'_>, mut ack: PipeWriter) -> Result<(), SandboxError> {
         let mut first = [0];
         let read =
             self.results.read(&mut first).map_err(failed("waiting for", "its first process"))?;
@@ -80,7 +93,7 @@ impl Running {
             return Err(self.why());
         }
         namespaces::map_ids(self.init)?;
-        if let Some(cgroup) = &ready.cgroup {
+        if let Some(cgroup) = terms.cgroup {
             cgroup.take(self.init).map_err(failed("limiting", "its processes"))?;
         }
         ack.write_all(&[HAS_IDS]).map_err(failed("starting", "its first process"))?;
@@ -176,7 +189,7 @@ struct Wires {
 
 /// What process 1 does. Returns its exit status.
 fn become_init(
-    ready: &Ready,
+    terms: &Terms<'_>,
     args: &[OsString],
     env: &[(OsString, OsString)],
     wires: Wires,
@@ -185,7 +198,7 @@ fn become_init(
         Ok(result) => result,
         Err(_) => return NOT_STARTED,
     };
-    let done = serve(ready, args, env, wires);
+    let done = serve(terms, args, env, wires);
     let text = match done {
         Ok((status, None)) => format!("S{status}\n"),
         Ok((status, Some(name))) => format!("H{name}\nS{status}\n"),
@@ -197,7 +210,7 @@ fn become_init(
 }
 
 fn serve(
-    ready: &Ready,
+    terms: &Terms<'_>,
     args: &[OsString],
     env: &[(OsString, OsString)],
     mut wires: Wires,
@@ -213,24 +226,24 @@ fn serve(
     rustix::stdio::dup2_stderr(&wires.printed).map_err(failed("closing", "stderr"))?;
     drop(wires.printed);
     namespaces::copy_mounts()?;
-    become_root(&Sandbox::root())?;
+    become_root(&places::root())?;
     namespaces::leave_the_hosts_users()?;
     let mut ack = [0];
     wires.result.write_all(&[NEEDS_IDS]).map_err(failed("telling", "the supervisor"))?;
     wires.acks.read_exact(&mut ack).map_err(failed("waiting for", "the supervisor"))?;
-    namespaces::make_own(ready.network)?;
+    namespaces::make_own(terms.network)?;
     // Nothing in it can look into this process, which knows descriptors of the host.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(failed("hiding", "its first process"))?;
     let before = host_name();
-    seccomp::apply(ready.hides_sockets).map_err(SandboxError::Init)?;
-    let program = Command::new(&ready.program)
+    seccomp::apply(terms.hides_sockets).map_err(SandboxError::Init)?;
+    let program = Command::new(terms.program)
         .args(args)
         .env_clear()
         .envs(env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .spawn()
-        .map_err(failed("starting", ready.program.display()))?;
+        .map_err(failed("starting", terms.program.display()))?;
     let status = reap(Pid::from_child(&program));
     Ok((status, Some(host_name()).filter(|name| *name != before)))
 }
@@ -265,5 +278,14 @@ fn reap(program: Pid) -> i32 {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return NOT_STARTED,
         }
+    }
+}
+
+/// Reads without waiting for more.
+fn read_now(pipe: &PipeReader, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    match rustix::io::read(pipe, buffer) {
+        Ok(n) => Ok(Some(n)),
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+        Err(e) => Err(e.into()),
     }
 }

@@ -18,29 +18,25 @@ mod init;
 mod mounts;
 mod namespaces;
 mod overlay;
+mod places;
 mod private_folders;
 mod scratch;
 mod seccomp;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, PipeReader};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub use changes::{Changes, Entry, Kind, Look, What};
 pub use error::SandboxError;
 pub use init::{End, Running};
+pub use namespaces::Network;
 
 use self::cgroup::Cgroup;
 use self::error::failed;
+use self::init::Terms;
 use self::overlay::Layer;
-
-/// Where the supervisor builds, in its own mount namespace: every system has this folder, and nothing
-/// that is tried or compared is in it.
-const STAGE: &str = "/sys";
-/// Where the program finds itself, and what is for the supervisor alone.
-const OWN_FOLDER: &str = "/run/provost-sandbox";
+use self::places::{OWN_FOLDER, STAGE, inside};
 
 /// What is to be the same as on the host, and what isn't.
 #[derive(Clone, Debug)]
@@ -55,15 +51,6 @@ pub struct Sandbox {
     pub shown: Vec<PathBuf>,
     /// The program that is started.
     pub program: PathBuf,
-}
-
-/// Which network a script has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// The host's, which it can use and not change.
-    Host,
-    /// One of its own, with nothing in it.
-    None,
 }
 
 /// A sandbox that is built, and nothing runs in it yet, or no more.
@@ -101,7 +88,7 @@ impl Sandbox {
         let shown = overlay::open_shown(&self.shown)?;
         let names = private_folders::Resolver::read();
         overlay::stage(self.scratch.as_deref(), self.space)?;
-        let root = Self::root();
+        let root = places::root();
         let overlay::Built { mut layers, mut read_only } = overlay::build(&host, &root)?;
         private_folders::mount(&root, &names)?;
         devices::mount_all(&root, &devices)?;
@@ -118,10 +105,6 @@ impl Sandbox {
         let network = self.network;
         Ok(Ready { network, layers, read_only, cgroup, hides_sockets, program: path })
     }
-
-    fn root() -> PathBuf {
-        Path::new(STAGE).join("root")
-    }
 }
 
 impl Ready {
@@ -135,12 +118,18 @@ impl Ready {
         args: &[OsString],
         env: &[(OsString, OsString)],
     ) -> Result<Running, SandboxError> {
-        init::start(self, args, env)
+        let terms = Terms {
+            network: self.network,
+            hides_sockets: self.hides_sockets,
+            program: &self.program,
+            cgroup: self.cgroup.as_ref(),
+        };
+        init::start(&terms, args, env)
     }
 
     /// Where this process sees a path of the sandbox. What stands there was made by the script.
     pub fn path(&self, path: &Path) -> PathBuf {
-        inside(&Sandbox::root(), path)
+        inside(&places::root(), path)
     }
 
     /// The file through which the program tells its supervisor something, as both see it.
@@ -178,25 +167,5 @@ impl Ready {
         let disk = rustix::fs::statvfs(STAGE).ok()?;
         let is_full = disk.f_bavail == 0 || disk.f_files > 0 && disk.f_ffree == 0;
         is_full.then(|| disk.f_blocks.saturating_mul(disk.f_frsize))
-    }
-}
-
-/// Where `path` is below `root`.
-fn inside(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-/// Makes a folder with this mode, whatever the umask is.
-fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
-    fs::create_dir_all(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-/// Reads without waiting for more.
-fn read_now(pipe: &PipeReader, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-    match rustix::io::read(pipe, buffer) {
-        Ok(n) => Ok(Some(n)),
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
-        Err(e) => Err(e.into()),
     }
 }

@@ -7,8 +7,16 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
-use super::Network;
 use super::error::{SandboxError, failed};
+
+/// Which network a script has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// The host's, which it can use and not change.
+    Host,
+    /// One of its own, with nothing in it.
+    None,
+}
 
 /// `SOCK_DGRAM`, as `/proc/net/unix` has it.
 const DATAGRAM: &str = "0002";

@@ -13,9 +13,9 @@ use rustix::mount::{MountFlags, mount};
 
 use super::error::{SandboxError, failed};
 use super::mounts::{self, Mount};
+use super::places::{STAGE, inside, make_folder};
 use super::private_folders::PRIVATE;
 use super::scratch::mount_image;
-use super::{STAGE, inside, make_folder};
 
 /// File systems of the kernel, which hold no files.
 const OF_KERNEL: &[&str] = &[

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::{SandboxError, failed};
-use super::{OWN_FOLDER, STAGE, inside, make_folder, mounts};
+use super::mounts;
+use super::places::{OWN_FOLDER, STAGE, inside, make_folder};
 
 /// Those that are private. What is mounted in them isn't there.
 pub(super) const PRIVATE: &[&str] = &["/dev", "/proc", "/run", "/sys", "/tmp"];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display, Formatter};
 
-use super::fisher::Fisher;
+use super::fisher::{Fisher, Share};
 use super::has_failed;
 use crate::{FailureGroup, Node};
 
@@ -31,15 +31,6 @@ pub struct Factor {
     pub others: Share,
     /// How probable it is that chance alone has distributed it so, or less evenly (Fisher's exact test, two-sided).
     pub probability: f64,
-}
-
-/// How many nodes have something, of how many of which it is known whether they have it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
-    /// They have it.
-    pub having: usize,
-    /// All.
-    pub of: usize,
 }
 
 impl Display for Factor {

@@ -1,7 +1,14 @@
 //! Fisher's exact test of a table of two by two, two-sided: how probable is a table that is as improbable as this one,
 //! or more, where chance alone distributes (R. A. Fisher, Statistical Methods for Research Workers, §21.02).
 
-use super::factors::Share;
+/// How many nodes have something, of how many of which it is known whether they have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// They have it.
+    pub having: usize,
+    /// All.
+    pub of: usize,
+}
 
 /// Tables that differ in this little are as probable as each other: sums of logarithms are not exact.
 const ROUNDING: f64 = 1e-7;

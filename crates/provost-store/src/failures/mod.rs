@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use provost_record::Cause;
 
-pub use self::factors::{Factor, GroupsOfNode, Share, factors_of};
+pub use self::factors::{Factor, GroupsOfNode, factors_of};
+pub use self::fisher::Share;
 use crate::{Detail, Node, Status, UpdateStatus};
 
 /// Nodes that failed for one cause: in the same stage, by the same [`Cause`], with the same message

@@ -55,7 +55,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Shows all on stdout and stderr, the log only if stdout isn't for JSON.
-    pub(super) fn to_the_end(&mut self, json: bool) -> Result<End, SandboxError> {
+    pub(super) fn until_the_end(&mut self, json: bool) -> Result<End, SandboxError> {
         let view =
             View { part: Part::All, failed: false, json: false, reader: Reader::of_stdout() };
         if !json {

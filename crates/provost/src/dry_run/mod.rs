@@ -95,7 +95,7 @@ fn attempt(
     let known = follow::folders(&logs);
     let running = ready.start(&command, &env).map_err(refused)?;
     let mut follow = Follow::new(running, &logs, &known, stops, settings.run.deadline.duration());
-    let end = follow.to_the_end(options.json).map_err(refused)?;
+    let end = follow.until_the_end(options.json).map_err(refused)?;
     let secrets = provost_fs::read_given(&ready.notes(), MOST_SECRETS).ok();
     let secrets = secrets.and_then(|json| serde_json::from_slice::<Secrets>(&json).ok());
     if let Some(folder) = &options.folder {

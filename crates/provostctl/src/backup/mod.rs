@@ -8,6 +8,7 @@ mod archive;
 mod folders;
 mod layout;
 mod owner;
+mod renewals;
 mod restore;
 mod rows;
 mod verify;

@@ -3,6 +3,7 @@ use std::io::{self, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, lchown};
 use std::path::{Component, Path, PathBuf};
 
+use jiff::Timestamp;
 use provost_fs::Durability;
 use provost_steplog::wording::error_chain;
 use provost_store::StoreError;
@@ -13,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::layout::{DATA, MANIFEST, STORE, WWW};
 use super::owner::Names;
+use super::renewals::Renewals;
 use super::verify::{self, Backed, damaged, open};
 use super::{Head, Site, rows};
 use crate::failure::Failure;
@@ -52,22 +54,24 @@ impl Restore {
         let kept = location.www.join(MANIFEST).exists();
         Files::new(&location, kept)?.unpack(&mut open(&self.from)?)?;
         let counts = match is_filled {
-            true => self.read_store(async |parts| Ok(count(parts).await)).await?,
-            false => self.read_store(async |parts| place.import(parts).await).await?,
+            true => self.read_store(head.created, async |parts| Ok(count(parts).await)).await?,
+            false => self.read_store(head.created, async |parts| place.import(parts).await).await?,
         };
         finish(&location, &marker).map_err(|e| disk(&location.data, &e))?;
         self.show(&location, &head, &counts, kept)
     }
 
-    /// Gives what the backup has of the store to `take`.
+    /// Gives what the backup of that time has of the store to `take`.
     async fn read_store(
         &self,
+        created: Timestamp,
         take: impl AsyncFnOnce(mpsc::Receiver<Part>) -> Result<Counts, StoreError>,
     ) -> Result<Counts, Failure> {
         let (sender, parts) = stream();
         let path = self.from.clone();
+        let mut renewals = Renewals::since(created, Timestamp::now());
         let send = tokio::task::spawn_blocking(move || {
-            send(&mut open(&path)?, &sender).map_err(|e| damaged(&path, &e))
+            send(&mut open(&path)?, &sender, &mut renewals).map_err(|e| damaged(&path, &e))
         });
         let (sent, taken) = tokio::join!(send, take(parts));
         sent.map_err(|e| damaged(&self.from, &io::Error::other(e)))??;
@@ -108,10 +112,15 @@ impl Restore {
 }
 
 /// Sends what the archive has of the store.
-fn send(archive: &mut Backed, parts: &mpsc::Sender<Part>) -> io::Result<()> {
+fn send(
+    archive: &mut Backed,
+    parts: &mpsc::Sender<Part>,
+    renewals: &mut Renewals,
+) -> io::Result<()> {
     for entry in archive.entries()? {
         let entry = entry?;
-        if entry.path()?.starts_with(STORE) && !rows::send(BufReader::new(entry), parts)? {
+        if entry.path()?.starts_with(STORE) && !rows::send(BufReader::new(entry), parts, renewals)?
+        {
             return Ok(());
         }
     }

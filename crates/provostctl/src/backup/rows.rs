@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::layout::STORE;
+use super::renewals::Renewals;
 
 /// When a file has rows enough, in bytes.
 const ENOUGH: usize = 4 * 1024 * 1024;
@@ -61,12 +62,18 @@ fn line(lines: &mut Vec<u8>, what: &impl Serialize) -> io::Result<()> {
 }
 
 /// Sends what is in one file. Returns whether somebody takes it.
-pub(super) fn send(file: impl BufRead, parts: &mpsc::Sender<Part>) -> io::Result<bool> {
+pub(super) fn send(
+    file: impl BufRead,
+    parts: &mpsc::Sender<Part>,
+    renewals: &mut Renewals,
+) -> io::Result<bool> {
     let mut rows: Vec<Row> = Vec::new();
     for line in file.lines() {
         let line = line?;
         if line.starts_with('[') {
-            rows.push(serde_json::from_str(&line)?);
+            let mut row: Row = serde_json::from_str(&line)?;
+            renewals.extend(&mut row);
+            rows.push(row);
             if rows.len() < SOME {
                 continue;
             }
@@ -76,6 +83,7 @@ pub(super) fn send(file: impl BufRead, parts: &mpsc::Sender<Part>) -> io::Result
         }
         if !line.starts_with('[') {
             let Head { table, columns } = serde_json::from_str(&line)?;
+            renewals.begin(&table, &columns);
             if parts.blocking_send(Part::Table { table, columns }).is_err() {
                 return Ok(false);
             }

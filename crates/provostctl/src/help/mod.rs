@@ -35,7 +35,8 @@ pub static LAYOUT: Layout = Layout {
         Heading {
             title: "Management node",
             commands: &[
-                "init", "admin", "audit", "expiry", "compat", "backup", "restore", "prune", "store", "help",
+                "init", "admin", "audit", "expiry", "compat", "backup", "restore", "prune",
+                "store", "help",
             ],
         },
     ],

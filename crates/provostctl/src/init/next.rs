@@ -30,8 +30,9 @@ impl Next<'_> {
         let dir = places.provostd.parent().unwrap_or(&places.provostd).display();
         let key = places.key.display();
         text += &format!(
-            "\nthe first node, here; the first command prints what to type on the node:\n  \
-             provostctl enroll open cn001\n  provostctl wait-for cn001 --status booted\n\
+            "\nthe first node: run cn001.sh there, as root\n  \
+             provostctl snippet sh cn001 --join >cn001.sh\n  \
+             provostctl wait-for cn001 --status booted\n\
              edit {site} and {scripts}/; then: provostctl publish\n\
              back up {dir}/, and what provostd knows: provostctl backup --to FILE"
         );

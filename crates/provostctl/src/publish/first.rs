@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use provost_publish::{Action, Succession};
 
 use super::Publish;
-use super::options::{refresh_key, tls};
+use super::options::{NamedTls, refresh_key};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -44,7 +44,7 @@ impl First<'_> {
             group: None,
             valid_for: Period(SignedDuration::from_hours(30 * 24)),
             refresh_key: Some(refresh_key(key_line).map_err(wrong)?),
-            tls: Some(tls(tls_line).map_err(wrong)?),
+            tls: Some(tls_line.parse::<NamedTls>().map_err(|e| wrong(e.to_string()))?),
             refresh: false,
             check: false,
             diff: false,

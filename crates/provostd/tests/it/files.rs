@@ -186,7 +186,7 @@ async fn the_nodes_program_is_served_by_its_digest_alone() {
 /// With the program at `binary`, and no other.
 fn node(binary: &std::path::Path) -> NodeConfig {
     let programs = binary.with_file_name("programs");
-    NodeConfig { binary: Some(binary.to_owned()), programs }
+    NodeConfig { binary: Some(binary.to_owned()), programs, servers: Vec::new() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
