@@ -8,6 +8,8 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
+use crate::architecture;
+
 /// Refused with EPERM.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_acct,
@@ -40,16 +42,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_syslog,
     libc::SYS_userfaultfd,
     libc::SYS_vhangup,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_ioperm,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_iopl,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_uselib,
 ];
-/// The second table of calls on x86-64 (`__X32_SYSCALL_BIT`), which has the same ones.
-#[cfg(target_arch = "x86_64")]
-const X32: libc::c_long = 0x4000_0000;
 /// Of ioctl(2): what puts characters into a terminal as if they were typed.
 const TYPED: [u64; 2] = [0x5412, 0x541c];
 
@@ -63,8 +56,9 @@ pub(super) fn apply(unix: bool) -> Result<(), String> {
 }
 
 fn programs(unix: bool) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
+    let refused = REFUSED.iter().chain(architecture::OWN_CALLS_ON_MACHINE);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+        refused.map(|call| (*call, Vec::new())).collect();
     let flags = |flag: libc::c_int| {
         let flag = u64::from(flag.cast_unsigned());
         condition(0, SeccompCmpOp::MaskedEq(flag), flag)
@@ -102,12 +96,12 @@ fn filter(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     error: libc::c_int,
 ) -> Result<BpfProgram, seccompiler::BackendError> {
-    #[cfg(target_arch = "x86_64")]
-    let rules = rules
-        .into_iter()
-        .flat_map(|(call, rules)| [(call, rules.clone()), (call | X32, rules)])
-        .collect();
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let in_both = |(call, rules): (i64, Vec<SeccompRule>)| {
+        let second = architecture::SECOND_TABLE.map(|bit| (call | bit, rules.clone()));
+        [(call, rules)].into_iter().chain(second)
+    };
+    let rules = rules.into_iter().flat_map(in_both).collect();
+    let arch = TargetArch::try_from(architecture::OWN)?;
     let refused = SeccompAction::Errno(error.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
 }
