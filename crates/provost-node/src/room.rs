@@ -20,8 +20,8 @@ const THREADS: usize = 4;
 /// How many pipes take as many descriptors as a run has open beside its files.
 const PIPES: usize = 6;
 
-/// How much the stack must be allowed to grow to, in bytes. A debug build takes less than half.
-const STACK: u64 = 1 << 20;
+/// How much the stack must be allowed to grow to, in bytes. A debug build takes more than half.
+const STACK: u64 = 2 << 20;
 /// How long a thread that waits for a disk or a name is kept for the next one: as long as a command
 /// runs. A script may take all the room there is in the meantime.
 const KEEP: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -30,7 +30,7 @@ const KEEP: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub fn stack() -> Result<(), Failure> {
     match getrlimit(Resource::Stack).current {
         Some(bytes) if bytes < STACK => Err(Failure::local(
-            format!("the stack may grow to {} KiB only, 1024 are needed", bytes / 1024),
+            format!("the stack may grow to {} KiB only, 2048 are needed", bytes / 1024),
             "allow more: ulimit -s 8192, or LimitSTACK=8M in the unit",
         )),
         _ => Ok(()),

@@ -94,7 +94,7 @@ fn an_option_overrides_a_variable_and_that_the_file() {
     let variable = [("PROVOSTCTL_ADMIN", "unix:/by-variable.sock")];
     assert!(asked("nodes", &variable).contains("at unix:/by-variable.sock: "));
     assert!(asked("nodes --admin unix:/o.sock", &variable).contains("at unix:/o.sock: "));
-    assert!(world.ctl("nodes --help").expect(0).stdout.contains("[default: unix:/by-file.sock]"));
+    assert!(world.ctl("nodes --help").expect(0).stdout.contains("unix:/by-file.sock]"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_script_that_takes_every_process_is_reported_like_another() {
 #[test]
 fn too_small_a_stack_is_an_error_with_a_hint_and_no_abort() {
     let ground = Ground::new(&[("one", "#!/bin/sh\necho one\n")]);
-    for kib in [128, 256, 512, 1023] {
+    for kib in [128, 256, 512, 2047] {
         let line = format!("ulimit -s {kib}; exec \"$@\"");
         let by = ["sh", "-c", line.as_str(), "sh"];
         let run = ground.start_by(&by, World::Walk, &["boot"]).end(LONG);
@@ -116,6 +116,6 @@ fn too_small_a_stack_is_an_error_with_a_hint_and_no_abort() {
         assert!(run.said.contains("hint: allow more: ulimit -s"), "{kib}: {}", run.said);
     }
     let run =
-        ground.start_by(&["sh", "-c", "ulimit -s 1024; exec \"$@\"", "sh"], World::Walk, &["boot"]);
+        ground.start_by(&["sh", "-c", "ulimit -s 2048; exec \"$@\"", "sh"], World::Walk, &["boot"]);
     assert_eq!(run.end(LONG).code, Some(0));
 }

@@ -76,7 +76,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show a script's newest log: each command, its output and exit status
+    /// Show a script's newest log: commands, output, exit statuses
     ///
     /// Without a name, that of the script that failed or ran last.
     Log(LogArgs),
@@ -87,7 +87,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Collect records, logs and facts in one file, log-bundle-ID.tar.gz
+    /// Collect records, logs and facts in one file
     Gather {
         /// Folder for the file
         #[arg(long, value_name = "DIR", default_value = ".")]

@@ -169,6 +169,16 @@ impl Ground {
             assert!(servers.iter().any(|server| server.state == has), "{fetched:#}");
             return Known { has: Some(has) };
         }
+        if fetched["waiting"].is_string() {
+            // Its plan may be published yet.
+            assert_eq!(end, End::Fetch, "{fetched:#}");
+            assert!(
+                told["waiting"].as_str().is_some_and(|why| why.contains("no plan")),
+                "{told:#}"
+            );
+            assert_ne!(told["status"], "failed", "{told:#}");
+            return known;
+        }
         assert_eq!(told["status"], "failed", "{told:#}");
         assert_eq!((&told["stage"], &told["cause"]), (&"fetch".into(), &fetched["cause"]));
         let message = told["errorMessage"].as_str().unwrap();

@@ -91,5 +91,5 @@ fn of_what_is_published() {
     provostctl: reading [DIR]/www/plans/cn999.toml: No such file or directory (os error 2)
       hint: name the published folder (--to WWW), and a node that has a plan there
     ");
-    cluster.ctl(&["plan", "cn001"]).expect(2).says(&["--site <FILE>"]);
+    cluster.ctl(&["plan", "cn001"]).expect(2).says(&["missing --site FILE"]);
 }
