@@ -18,16 +18,16 @@ const RUN_HERE: &[u16] = if cfg!(target_arch = "x86_64") {
 };
 
 /// This one, as Rust calls it.
-pub(crate) const OWN: &str = std::env::consts::ARCH;
+pub const OWN: &str = std::env::consts::ARCH;
 /// The calls that only it has and that act on the whole machine.
 #[cfg(target_arch = "x86_64")]
-pub(crate) const OWN_CALLS_ON_MACHINE: &[libc::c_long] =
+pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] =
     &[libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_uselib];
 /// The calls that only it has and that act on the whole machine.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) const OWN_CALLS_ON_MACHINE: &[libc::c_long] = &[];
+pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] = &[];
 /// The bit that all calls of a second table have, which does the same (`__X32_SYSCALL_BIT`).
-pub(crate) const SECOND_TABLE: Option<libc::c_long> =
+pub const SECOND_TABLE: Option<libc::c_long> =
     if cfg!(target_arch = "x86_64") { Some(0x4000_0000) } else { None };
 
 /// The names that `uname -m` prints, each with `e_machine`, whether its words have 64 bits, and whether their

@@ -146,7 +146,7 @@ pub(crate) fn has_ended(child: Pid) -> bool {
 
 /// Has all descriptors but the first three closed at exec.
 #[expect(unsafe_code, reason = "a call on a number that stands for no known descriptor")]
-pub(crate) fn close_at_exec() {
+pub fn close_at_exec() {
     if Feature::CloseRange.is_there() && close_range_from(3).is_ok() {
         return;
     }

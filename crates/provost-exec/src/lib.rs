@@ -16,12 +16,12 @@ mod orders;
 mod outcome;
 mod output;
 mod process;
-pub mod sandbox;
 mod step;
 mod supervisor;
 mod trace;
 
 pub use failure_location::FailureLocation;
+pub use keeper::{end, fork_here};
 pub use orders::Orders;
 pub use outcome::{EndCause, Event, Outcome, Usage};
 pub use output::Secrets;

@@ -39,8 +39,14 @@ pub(crate) fn fork<T>(wire: Wire, resources: KeeperResources, runners: T) -> io:
     }
 }
 
+/// Forks this process, which must have one thread: the child goes on with whatever locks the others held. Returns the
+/// child's number, and none in the child.
+///
+/// # Errors
+///
+/// Those of fork(2).
 #[expect(unsafe_code, reason = "no safe wrapper forks")]
-pub(crate) fn fork_here() -> io::Result<Option<Pid>> {
+pub fn fork_here() -> io::Result<Option<Pid>> {
     // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
     // code, as it would be in the parent.
     forked(unsafe { libc::fork() }.into())
@@ -61,8 +67,9 @@ fn forked(pid: libc::c_long) -> io::Result<Option<Pid>> {
     pid.map(Pid::from_raw).ok_or_else(io::Error::last_os_error)
 }
 
+/// Ends a process of [`fork_here`], without what its parent does at its exit.
 #[expect(unsafe_code, reason = "no safe wrapper ends a fork without its parent's exit handlers")]
-pub(crate) fn end(status: i32) -> ! {
+pub fn end(status: i32) -> ! {
     // SAFETY: it ends this process, nothing else.
     unsafe { libc::_exit(status) }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use provost_exec::sandbox::{End, Running, SandboxError};
+use provost_sandbox::{End, Running, SandboxError};
 use provost_steplog::terminal::escape;
 use provost_steplog::view::{Part, Reader, View};
 

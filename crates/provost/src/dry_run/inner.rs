@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use provost_exec::sandbox::Ready;
 use provost_node::observe::observer::{Observer, StepContext};
 use provost_node::runner::{FOLDER, Management, ManagementKind, PUBLISHED};
 use provost_node::settings::{Flag, Origin};
+use provost_sandbox::Ready;
 
 /// The kinds of management nodes, of which none is notified.
 pub(crate) fn kinds() -> &'static [ManagementKind] {

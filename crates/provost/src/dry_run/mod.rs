@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use provost_exec::Secrets;
-use provost_exec::sandbox::{Network, Ready, Sandbox, SandboxError};
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
 use provost_node::settings::Input;
 use provost_plan::Step;
 use provost_record::ExitCode;
+use provost_sandbox::{Network, Ready, Sandbox, SandboxError};
 
 pub(crate) use inner::{environment, flags, kinds, observers};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use provost_exec::Secrets;
-use provost_exec::sandbox::Changes;
+use provost_sandbox::Changes;
 
 use super::would::Would;
 

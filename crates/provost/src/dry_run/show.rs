@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use provost_exec::sandbox::{Entry, Kind, Look, What};
 use provost_node::failure::Failure;
 use provost_node::observe::console::print;
+use provost_sandbox::{Entry, Kind, Look, What};
 use provost_steplog::terminal::escape;
 use provost_steplog::{Paint, wording};
 use serde_json::{Map, Value, json};

@@ -8,7 +8,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use crate::architecture;
+use provost_exec::architecture;
 
 /// Refused with EPERM.
 const REFUSED: &[libc::c_long] = &[

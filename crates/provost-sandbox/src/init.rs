@@ -16,7 +16,7 @@ use super::cgroup::Cgroup;
 use super::error::{SandboxError, failed};
 use super::namespaces::{self, Network};
 use super::{places, seccomp};
-use crate::kernel;
+use provost_exec::kernel;
 
 /// Its own exit status where it couldn't start the program, as shells have it.
 const NOT_STARTED: i32 = 126;
@@ -65,14 +65,14 @@ pub(super) fn start(
 ) -> Result<Running, SandboxError> {
     let pipe = || io::pipe().map_err(failed("making", "a pipe"));
     let ((results, result), (acks, ack), (output, printed)) = (pipe()?, pipe()?, pipe()?);
-    match crate::keeper::fork_here().map_err(failed("starting", "its first process"))? {
+    match provost_exec::fork_here().map_err(failed("starting", "its first process"))? {
         None => {
             drop((results, ack, output));
             let wires = Wires { result, acks, printed };
             let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 become_init(terms, args, env, wires)
             }));
-            crate::keeper::end(status.unwrap_or(NOT_STARTED))
+            provost_exec::end(status.unwrap_or(NOT_STARTED))
         }
         Some(init) => {
             drop((result, acks, printed));
