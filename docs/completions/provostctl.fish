@@ -52,7 +52,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "reject" -d 'R
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "revoke" -d 'Revoke identities and tokens of nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create bearer tokens, for nodes that report without TLS'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script again on nodes, by ssh'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "sync" -d 'Publish what has changed, then have nodes install their files, by ssh'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "sync" -d 'Publish what has changed, then have nodes sync files, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Continue a failed boot or kickstart on nodes, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run all that a boot needs on nodes, by ssh'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds: they run at their next start'

@@ -21,7 +21,7 @@ mod present {
 
     #[derive(clap::Subcommand)]
     pub(crate) enum Command {
-        /// Replace xCAT's programs on this node by calls of provost, or undo it
+        /// Replace xCAT's programs by calls of provost, or undo it
         #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
         Install {
             /// Replace xcatdsklspost, and xcatinstallpost on a node that xCAT has installed
@@ -41,7 +41,7 @@ mod present {
             #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
             args: Vec<String>,
         },
-        /// Stand in for xCAT's program, at the first boot after an installation
+        /// Stand in for xCAT's program at the first boot
         Xcatinstallpost,
     }
 

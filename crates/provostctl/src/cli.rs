@@ -196,7 +196,7 @@ enum Command {
     ///
     /// It runs whether or not it has run before.
     Rerun(rerun::Rerun),
-    /// Publish what has changed, then have nodes install their files, by ssh
+    /// Publish what has changed, then have nodes sync files, by ssh
     ///
     /// The files of their lists, with the postscript syncfiles, as updatenode -F of xCAT does.
     Sync(Box<sync::Sync>),

@@ -66,7 +66,7 @@ fn conforms(program: &Path, tag: &str, url: &str, more: &[&str]) {
     command.args(["run", DOCUMENT, "--url", url, "--include-tag", tag, "--checks", "all"]);
     command.args(["--max-examples", &examples, "--seed", &seed, "--no-color"]);
     // The digest of a program that isn't optimized takes a while.
-    command.args(["--request-timeout", "60"]);
+    command.args(["--request-timeout", "60", "--max-response-time", "60"]);
     command.args(["--phases", "examples,coverage,fuzzing"]).args(more);
     for operation in LEFT_OUT {
         command.args(["--exclude-operation-id", operation]);

@@ -44,7 +44,7 @@ fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
         "    2  failed       cn[001-002]\n                    bad: exit status 1 at line 3 of ";
     assert!(out.stdout.contains(failed), "{}", out.stdout);
     assert_eq!(out.stdout.matches(" well\n").count(), 1, "{}", out.stdout);
-    assert!(out.stdout.contains("hint: see all its output"), "{}", out.stdout);
+    assert!(out.stdout.contains("hint: on the node: see all its output"), "{}", out.stdout);
     assert!(out.stderr.contains("provostctl show cn001"), "{}", out.stderr);
     assert_eq!(cluster.status("cn001")["updatestatus"], "failed");
 

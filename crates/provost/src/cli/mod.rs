@@ -104,13 +104,13 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Send what couldn't be sent yet, and renew this node's identity
+    /// Send what couldn't be sent, and renew the identity
     Report,
-    /// Add an entry to the journal of another service, as lib-sh does
+    /// Add an entry to another service's journal, as lib-sh does
     Record(RecordArgs),
     /// Fetch a file and verify its digest, as lib-sh does
     Fetch(FetchArgs),
-    /// Have this node's ssh host keys certified, as postscript hostkeys does
+    /// Have this node's ssh host keys certified
     ///
     /// Reads public keys, or certificates of them, from stdin, one a line, and writes their certificates to stdout, in
     /// the same order.

@@ -134,13 +134,14 @@ fn of_a_node_that_booted() {
     assert_snapshot!(cluster.ctl(&["nodes", "--format", "json"]).transcript(), @r#"
     exit status 0
     ----- stdout -----
-    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","plainHttp":true,"lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1,"program":"0.1.0"}]
+    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","plainHttp":true,"lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1,"program":"0.1.0","facts":{[FACTS]}}]
     "#);
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
     cn001: booted since [TIME] ([AGE] ago), last report [AGE] ago
       last ran provost 0.1.0, bundle 1, plan 1
+               machine  [FACTS]
       its token came by plain HTTP, where others can read it
 
     boot [ID] of [TIME]: succeeded after [DURATION] (attempt 1, bundle 1, plan 1)
@@ -190,6 +191,7 @@ fn of_a_node_that_failed() {
     ----- stdout -----
     cn001: failed since [TIME] ([AGE] ago), last report [AGE] ago
       last ran provost 0.1.0, bundle 1, plan 1
+               machine  [FACTS]
       its token came by plain HTTP, where others can read it
 
     boot [ID] of [TIME]: failed after [DURATION] (attempt 1, bundle 1, plan 1)
