@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What distinguishes a node from another, by name: its kernel, its system, its model.
 ///
-/// They come from the node, so there are few of them and they are short, whoever writes the record.
+/// They come from the node, so there are few of them and they are short, whatever a record says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

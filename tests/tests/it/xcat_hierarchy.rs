@@ -12,7 +12,7 @@ use provost_tests::xcat::{Habit, Web, WebKind, XcatNode, XcatServer, Xcatd, mypo
 const SERVICE_NODE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 const MANAGEMENT_NODE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A management node that hands its node the preamble `of_node`. Its script says whose it is.
+/// A management node that hands its node the preamble `of_node`. Its script says which node it is of.
 fn site(name: &str, of_node: &str) -> (XcatServer, Web) {
     let (server, web) = XcatServer::with_web(WebKind::Nginx);
     server.script("who", &format!("#!/bin/sh\necho {name} $MASTER $XCATSERVER >../who\n"));

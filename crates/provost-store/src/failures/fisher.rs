@@ -13,7 +13,7 @@ pub struct Share {
 /// Tables that differ in this little are as probable as each other: sums of logarithms are not exact.
 const ROUNDING: f64 = 1e-7;
 
-/// The test, for tables of so many nodes.
+/// The test, for tables of a number of nodes.
 pub(super) struct Fisher {
     /// The logarithms of the factorials of 0, 1, 2 and so on.
     factorials: Vec<f64>,
@@ -32,7 +32,7 @@ impl Fisher {
     /// How probable it is that chance distributes what some of two kinds of nodes have so, or less evenly.
     pub(super) fn two_sided(&self, a: Share, b: Share) -> f64 {
         let (having, all) = (a.having + b.having, a.of + b.of);
-        // The logarithm of the probability that so many of the first have it.
+        // The logarithm of the probability that `k` of the first have it.
         let probability = |k: usize| {
             self.choose(a.of, k) + self.choose(b.of, having - k) - self.choose(all, having)
         };
