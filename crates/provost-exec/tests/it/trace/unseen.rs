@@ -83,8 +83,8 @@ fn time_outs() {
 #[test]
 fn background_jobs_pipelines_and_locks() {
     same(
-        "#!/bin/bash\nfor i in 1 2 3 4 5 6 7 8; do (sleep 0.0$i; exit $i) & done\n\
-         for p in $(jobs -p); do wait $p; echo $?; done\n\
+        "#!/bin/bash\nfor i in 1 2 3 4 5 6 7 8; do (sleep 0.0$i; exit $i) & jobs+=($!); done\n\
+         for p in ${jobs[@]}; do wait $p; echo $?; done\n\
          yes | head -n 3; echo ${PIPESTATUS[@]}\n\
          exec 9>lock; flock 9; (flock -n other -c 'echo locked'); flock -n lock -c true; echo $?\n\
          cat <(echo a) <(echo b)\nx=$(echo c; exit 3); echo $x $?\n",

@@ -266,17 +266,16 @@ fn servers_of_which_none_can_be_asked_hide_no_others() {
 }
 
 #[test]
-fn a_servers_name_is_asked_for_in_ascii() {
+fn a_servers_name_is_written_in_ascii() {
     let ground = Ground::new(&[(
         "etc/provost.toml",
-        "servers = [\"http://müller.example\", \"http://xn--mller-kva.example\", \
-         \"http://m\u{202e}n.example\"]\n",
+        "servers = [\"http://xn--mller-kva.example\", \"http://müller.example\"]\n",
     )]);
     let (settings, failures) = ground.read(&[]).usable();
     let servers: Vec<&str> = settings.servers.iter().map(|url| url.as_str()).collect();
-    assert_eq!(servers, ["http://xn--mller-kva.example/"; 2]);
+    assert_eq!(servers, ["http://xn--mller-kva.example/"]);
     let message = failures[0].to_string();
-    assert!(message.contains("(from file"), "{message}");
+    assert!(message.contains("(from file") && message.contains("in ASCII"), "{message}");
 }
 
 #[test]
