@@ -1,15 +1,16 @@
-//! docs/migrate-from-xcat.md: its commands do what it says.
+//! docs/migrate-from-xcat.md and docs/migrate-all-from-xcat.md: their commands do what they say.
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatServer, mypostscript};
 use provost_tests::{Chroot, Out, program, skip_if};
 
-const PAGE: &str = include_str!("../../../docs/migrate-from-xcat.md");
+const ONE_NODE: &str = include_str!("../../../docs/migrate-from-xcat.md");
+const ALL_NODES: &str = include_str!("../../../docs/migrate-all-from-xcat.md");
 const SCRIPT: &str = "#!/bin/sh\necho \"I am ${0#./}\"\n";
 
-/// The page's blocks of commands below `heading`, up to the next one.
-fn commands(heading: &str) -> Vec<&'static str> {
-    let section = PAGE.split_once(heading).unwrap().1.split("\n## ").next().unwrap();
+/// A page's blocks of commands below `heading`, up to the next one.
+fn commands(page: &'static str, heading: &str) -> Vec<&'static str> {
+    let section = page.split_once(heading).unwrap().1.split("\n## ").next().unwrap();
     let blocks = section.split("\n```\n").skip(1).step_by(2);
     blocks.flat_map(str::lines).collect()
 }
@@ -64,7 +65,7 @@ impl Site {
 fn one_node_is_tried_and_given_back() {
     let site = Site::new();
     let before = site.root.text("/opt/xcat/xcatdsklspost");
-    for line in commands("## One node") {
+    for line in commands(ONE_NODE, "## One node") {
         let out = site.run(line).expect(0);
         match line {
             "provost log syslog" => assert!(out.stdout.contains("I am syslog"), "{}", out.stdout),
@@ -75,7 +76,7 @@ fn one_node_is_tried_and_given_back() {
             _ => {}
         }
     }
-    for line in commands("## Going back") {
+    for line in commands(ONE_NODE, "## Going back") {
         site.run(line).expect(0);
     }
     assert_eq!(site.root.text("/opt/xcat/xcatdsklspost"), before);
@@ -84,7 +85,7 @@ fn one_node_is_tried_and_given_back() {
 
 /// The page's lines in place of post.xcat's body, as nodeset fills them in for this site's node.
 fn body(site: &Site) -> String {
-    let lines = commands("## Going on");
+    let lines = commands(ALL_NODES, "## Installed nodes");
     let end = lines.iter().position(|line| *line == "fi").unwrap();
     let (host, port) = site.web.address().rsplit_once(':').unwrap();
     let script = lines[..=end].join("\n");
