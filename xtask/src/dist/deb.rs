@@ -60,15 +60,14 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     let size = size(&package.root())?.div_ceil(1024);
     fs::create_dir_all(folder)?;
     let about = package.about_wrapped(" ");
-    // provostd hands the node's program to installers.
-    let recommends = if package.name == "provost" {
+    let depends = if package.name == "provost" {
         ""
     } else {
-        "Depends: systemd | systemd-standalone-sysusers\nRecommends: provost\n"
+        "Depends: systemd | systemd-standalone-sysusers\n"
     };
     let text = format!(
         "Package: {}\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n\
-         Installed-Size: {size}\nSection: admin\nPriority: optional\n{recommends}Description: {}\n{about}",
+         Installed-Size: {size}\nSection: admin\nPriority: optional\n{depends}Description: {}\n{about}",
         package.name, package.summary,
     );
     fs::write(folder.join("control"), text)?;
@@ -105,16 +104,18 @@ fn size(path: &Path) -> Result<u64> {
 
 /// What lintian may say, with the reason.
 fn overrides_of(name: &str) -> String {
-    let programs: &[&str] =
-        if name == "provost" { &["provost"] } else { &["provostctl", "provostd"] };
+    let programs: &[&str] = if name == "provost" { &[] } else { &["provostctl", "provostd"] };
     let mut text = "# One static file that runs in every image and installer.\n".to_owned();
     for program in programs {
         text += &format!("{name}: shared-library-lacks-prerequisites [usr/bin/{program}]\n");
     }
-    if name == "provost" {
-        text += "# Its shell library waits for dpkg's lock.\n";
-        text += "provost: uses-dpkg-database-directly [usr/bin/provost]\n";
-    }
+    let node = match name {
+        "provost" => "usr/bin/provost",
+        _ => "usr/lib/provost/programs/*/provost",
+    };
+    text += &format!("{name}: shared-library-lacks-prerequisites [{node}]\n");
+    text += "# The shell library of the node's program waits for dpkg's lock.\n";
+    text += &format!("{name}: uses-dpkg-database-directly [{node}]\n");
     text += "# The same scripts as in the RPM package.\n";
     text += &format!("{name}: maintainer-script-calls-systemctl *\n");
     text + &format!("# It isn't in Debian's archive.\n{name}: initial-upload-closes-no-bugs *\n")

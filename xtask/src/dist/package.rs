@@ -32,6 +32,8 @@ pub(super) struct Package {
     /// Some more.
     pub(super) about: &'static str,
     pub(super) programs: &'static [&'static str],
+    /// Those that it doesn't run, and hands to nodes of its architecture.
+    pub(super) served: &'static [&'static str],
     pub(super) units: &'static [&'static str],
     /// Under /etc/provost; an admin's changes to it are kept.
     pub(super) config: &'static str,
@@ -60,6 +62,7 @@ impl Package {
                         each under a time-out, and tells the management node at once which \
                         command of which script failed, where and why.",
                 programs: &["provost"],
+                served: &[],
                 units: &[
                     "provost-boot.service",
                     "provost-boot-retry.timer",
@@ -82,6 +85,7 @@ impl Package {
                         what nodes run and shows how they fare; provostd serves it and keeps \
                         what they report.",
                 programs: &["provostd", "provostctl"],
+                served: &["provost"],
                 units: &["provostd.service"],
                 config: "provostd.toml",
                 manuals: &[

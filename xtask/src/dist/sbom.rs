@@ -9,7 +9,8 @@ use crate::notices::{Library, linked};
 /// The document of the package: its programs' libraries, each with its licence and digest. It has neither a
 /// serial number nor another time than the commit's, so that it is the same whenever it is made.
 pub(super) fn text(package: &Package) -> Result<String> {
-    let components: Vec<Value> = linked(package.programs)?.iter().map(component).collect();
+    let components: Vec<Value> =
+        linked(&[package.programs, package.served].concat())?.iter().map(component).collect();
     let version = &package.place.version;
     let document = json!({
         "bomFormat": "CycloneDX",

@@ -19,7 +19,7 @@ impl Package {
         }
         let source = cargo::root();
         for name in self.programs {
-            self.program(name)?;
+            self.program(name, &format!("usr/bin/{name}"))?;
             for (from, to) in [
                 (format!("{name}.bash"), format!("usr/share/bash-completion/completions/{name}")),
                 (format!("_{name}"), format!("usr/share/zsh/site-functions/_{name}")),
@@ -30,6 +30,11 @@ impl Package {
             ] {
                 self.put(&source.join("docs/completions").join(from), &to)?;
             }
+        }
+        for name in self.served {
+            // The architecture is called as `uname -m` does: [node] programs of provostd.toml.
+            let folder = format!("usr/lib/provost/programs/{}", self.place.target.rpm());
+            self.program(name, &format!("{folder}/{name}"))?;
         }
         for page in list(&source.join("docs/man"))? {
             let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -72,9 +77,8 @@ impl Package {
 
     /// Puts a program in its place; of one that isn't built for a release, without what only debuggers
     /// read, which is most of it.
-    fn program(&self, name: &str) -> Result<()> {
-        let (from, to) = (self.place.programs.join(name), format!("usr/bin/{name}"));
-        self.put(&from, &to)?;
+    fn program(&self, name: &str, to: &str) -> Result<()> {
+        self.put(&self.place.programs.join(name), to)?;
         if !self.place.is_release {
             cargo::run("strip", &[self.root().join(to).to_string_lossy()])?;
         }
