@@ -22,6 +22,9 @@ _provostd() {
             provostd,check)
                 cmd="provostd__subcmd__check"
                 ;;
+            provostd,install-sh)
+                cmd="provostd__subcmd__install__subcmd__sh"
+                ;;
             provostd,prepare)
                 cmd="provostd__subcmd__prepare"
                 ;;
@@ -38,7 +41,7 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --log-format --help --version prepare check ca"
+            opts="-h -V --config --log-format --help --version prepare install-sh check ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -114,6 +117,24 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__check)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__install__subcmd__sh)
             opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

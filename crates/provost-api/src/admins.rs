@@ -396,6 +396,9 @@ pub struct Installer {
     /// Whether it names TLS.
     #[serde(default)]
     pub tls: bool,
+    /// The SHA-256 of `install.sh`, which `server` serves.
+    #[serde(default)]
+    pub install_sh: Option<String>,
 }
 
 /// The published scripts.

@@ -21,6 +21,8 @@ pub const OBJECT: Route = Route("/objects/{folder}/{name}");
 pub const PACK: Route = Route("/packs/{name}");
 /// `GET`: the node's program.
 pub const PROGRAM: Route = Route("/bin/{sha256}/provost");
+/// `GET`: the script that makes a machine a node, by the digest that `provostctl enroll open` prints.
+pub const INSTALL_SH: Route = Route("/install.sh");
 /// `GET`: a node's own plan, or its signature.
 pub const PLAN: Route = Route("/plans/{name}");
 /// `GET`: a node's own secrets.

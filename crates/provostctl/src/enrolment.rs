@@ -1,13 +1,15 @@
 //! How nodes come by identities, and lose them.
 
 use provost_api::admins::{
-    self, Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodesRequest, Rejected, Revoked,
-    TimeRequest, Window,
+    self, Approved, CloseRequest, Closed, Installer, KeyRequest, NewJoin, NodesRequest, Rejected,
+    Revoked, TimeRequest, Window,
 };
+use provost_api::nodes::INSTALL_SH;
 use provost_bundle::Limit;
 
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::install_sh;
 use crate::node_list::{AnyNodes, NodeList};
 use crate::node_set::{NodeName, NodeSet};
 use crate::output;
@@ -76,7 +78,7 @@ fn milliseconds(time: Limit) -> u64 {
 pub(crate) enum Enroll {
     /// Open a window: each of these nodes gets an identity when it first asks
     ///
-    /// While its status is defined or installing, and it hasn't booted.
+    /// While its status is defined or installing, and it hasn't booted. Prints what to type there as root.
     Open {
         #[command(flatten)]
         nodes: NodeList,
@@ -98,7 +100,17 @@ impl Enroll {
                 let nodes = nodes.resolve(client).await?.names;
                 let request = TimeRequest { nodes, for_ms: milliseconds(time), from: None };
                 let Window { nodes, until } = client.post(admins::WINDOWS, &request).await?;
-                output::print(format!("enrolment is open until {until}: {nodes}\n").as_bytes())
+                let mut text = format!("enrolment is open until {until}: {nodes}\n");
+                match client.get(admins::INSTALLER).await {
+                    Ok(installer) => text += &on_nodes(&nodes, &installer),
+                    // The window is open all the same, for nodes that have the program.
+                    Err(Failure { error, hint, .. }) => {
+                        output::note(&format!(
+                            "note: install.sh can't be served: {error}\n  hint: {hint}"
+                        ));
+                    }
+                }
+                output::print(text.as_bytes())
             }
             Self::Close { nodes } => {
                 let nodes = nodes.resolve(client).await?.map(|nodes: NodeSet| nodes.names);
@@ -112,6 +124,13 @@ impl Enroll {
             }
         }
     }
+}
+
+/// What to type on the nodes for which a window is open; nothing where provostd doesn't know.
+fn on_nodes(nodes: &str, Installer { server, install_sh, .. }: &Installer) -> String {
+    let (Some(servers), Some(sha256)) = (server, install_sh) else { return String::new() };
+    let server = servers.split(',').next().unwrap_or_default();
+    install_sh::shown(nodes, &format!("{server}{}", INSTALL_SH.0), sha256)
 }
 
 /// Shows after other lists which windows are open.

@@ -21,6 +21,7 @@ mod gather;
 mod help;
 mod import;
 mod init;
+mod install_sh;
 mod journal;
 mod key;
 mod key_show;

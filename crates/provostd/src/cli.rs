@@ -10,8 +10,10 @@ use sd_notify::NotifyState;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::listener::refusal::Refusal;
 use crate::listener::tls::{Show, ShowError, rotate};
 use crate::nodes::host_keys::HostAuthority;
+use crate::nodes::installer::install_sh_of;
 use crate::{Config, Daemon, DaemonError, daemon};
 
 /// The daemon couldn't serve.
@@ -55,6 +57,8 @@ enum Command {
     /// Make the keys that the first start makes, the authority's and the one that refreshes what is published, and
     /// print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"
     Prepare,
+    /// Print install.sh, which makes a machine a node
+    InstallSh,
 }
 
 #[derive(Subcommand)]
@@ -131,6 +135,10 @@ pub fn main() -> ExitCode {
                 Err(error) => complain(&error, &error.hint(), FAILED),
             }
         }
+        Some(Command::InstallSh) => match install_sh_of(&config) {
+            Ok(text) => print(&text),
+            Err(Refusal { error, hint, .. }) => complain(&io::Error::other(error), &hint, FAILED),
+        },
         None => run(serve(&config)),
     }
 }

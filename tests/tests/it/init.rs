@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -10,18 +10,20 @@ use provost_tests::processes::until;
 use provost_tests::{Cluster, Out, SOON, enter_own_network, program, repeats};
 use tempfile::TempDir;
 
+use crate::keys::minisign;
+
 /// A machine that is to be one.
-struct Machine {
+pub(crate) struct Machine {
     folder: TempDir,
     daemon: Option<Child>,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), daemon: None }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -41,16 +43,16 @@ impl Machine {
         command
     }
 
-    fn init(&self, more: &[&str]) -> Out {
+    pub(crate) fn init(&self, more: &[&str]) -> Out {
         self.init_command(more).output().unwrap().into()
     }
 
-    fn ctl(&self, line: &str) -> Out {
+    pub(crate) fn ctl(&self, line: &str) -> Out {
         self.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap().into()
     }
 
     /// Starts provostd as `init` says.
-    fn start(&mut self, said: &str) {
+    pub(crate) fn start(&mut self, said: &str) {
         let line = said.split_once("\nstart provostd:\n").unwrap().1.lines().next().unwrap();
         let line = line
             .trim()
@@ -117,6 +119,9 @@ fn one_command_makes_a_management_node_whose_nodes_have_identities() {
         "\nnodes reach this machine at http://10.0.0.1:8480\n",
         "/provost.key is root on every node: move it, or use --public-key\n",
         "provostctl backup --to FILE\n",
+        "\n  provostctl enroll open cn001\nas root on cn001:\n  curl -fsS \
+         http://10.0.0.1:8480/install.sh -o install.sh\n  sh install.sh ",
+        "then here:\n  provostctl wait-for cn001 --status booted\n",
     ] {
         assert!(said.contains(text), "{text:?} isn't in\n{said}");
     }
@@ -139,7 +144,9 @@ fn one_command_makes_a_management_node_whose_nodes_have_identities() {
     // Nothing has to be named any more.
     assert!(machine.ctl("plan cn001").expect(0).stdout.contains("hello"));
     assert!(machine.ctl("publish").expect(0).stdout.contains("is up to date"));
-    machine.ctl("enroll open cn001 --for 1h").expect(0);
+    let opened = machine.ctl("enroll open cn001 --for 1h").expect(0).stdout;
+    let (_, on_node) = opened.split_once('\n').unwrap();
+    assert!(said.contains(on_node), "init doesn't say {on_node}, but {said}");
 
     let public = std::fs::read_to_string(machine.path("etc/provost.pub")).unwrap();
     let key = public.lines().last().unwrap();
@@ -256,8 +263,27 @@ fn a_key_may_have_a_password_or_sign_elsewhere() {
 
     let machine = Machine::new();
     let elsewhere = Cluster::new();
-    let (key, public) = (elsewhere.path("key/provost.key"), elsewhere.path("key/provost.pub"));
-    assert!(Path::new(&key).exists());
+    let public = elsewhere.path("token.pub");
+    minisign(&elsewhere, &["-G", "-W", "-p", "token.pub", "-s", "token.key"], "").expect(0);
     let missing = machine.init(&["--public-key", public.to_str().unwrap()]).expect(2);
     missing.says(&["missing --sign-command CMD"]);
+    let sign =
+        format!("minisign -S -s '{}' -m \"$1\" -t \"$2\"", elsewhere.path("token.key").display());
+    for more in [&["--dry-run"][..], &[]] {
+        let none = ["--public-key", "/no/such.pub", "--sign-command", &sign];
+        let none = machine.init(&[&none, more].concat()).expect(2);
+        none.says(&["reading the public key /no/such.pub: there is none", "--public-key FILE"]);
+    }
+
+    let by = ["--public-key", public.to_str().unwrap(), "--sign-command", &sign];
+    let said = machine.init(&by).expect(0).stdout;
+    assert!(!said.contains("is root on every node"), "{said}");
+    assert!(!machine.path("etc/provost.key").exists());
+    // The command signs from now on, without being named again.
+    let hello = machine.path("etc/postscripts/hello");
+    std::fs::write(&hello, std::fs::read_to_string(&hello).unwrap() + "echo more\n").unwrap();
+    assert!(machine.ctl("publish").expect(0).stdout.contains("published generation 2"));
+    let files = machine.files();
+    assert!(!machine.init(&[]).expect(0).stdout.contains("wrote: "));
+    assert_eq!(machine.files(), files);
 }

@@ -52,6 +52,7 @@ mod hostile;
 mod init;
 mod inner_stages;
 mod install_page;
+mod install_sh;
 mod json_page;
 mod keys;
 mod kickstart;

@@ -105,6 +105,9 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("is no node to `provostctl`'s ssh", &[
         "host_keys::a_node_with_new_keys_at_each_boot_is_known_and_no_other_machine_is",
     ]),
+    ("with `install.sh` and its digest", &[
+        "install_sh::what_is_not_the_file_of_the_digest_is_refused_before_anything_is_run",
+    ]),
     ("says failed for no node", &[
         "kickstart_fetch::a_join_token_says_failed_and_is_neither_sent_nor_spent_by_that",
         "kickstart_fetch::a_script_whose_program_is_gone_fails_where_an_admin_sees_it",

@@ -106,7 +106,9 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
 /// An admin has to approve the key.
 fn waits(url: &str, node: &str, key: Fingerprint) -> FetchError {
     if !SAID.swap(true, Ordering::Relaxed) {
-        tracing::warn!("enrolment: waiting for provostctl approve {node} {key}");
+        tracing::warn!(
+            "enrolment: waiting for provostctl approve {node} {key}, or provostctl enroll open {node}"
+        );
     }
     let message = format!("enrolling at {url}: no admin has approved this node's key {key}");
     let hint = format!(

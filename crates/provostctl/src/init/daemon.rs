@@ -88,6 +88,21 @@ impl Provostd {
         }
     }
 
+    /// The script that it serves to a machine that is to be a node.
+    pub(super) fn install_sh(&self) -> Result<String, Failure> {
+        let out = self.command("install-sh").output().map_err(|e| self.unstartable(&e))?;
+        match out.status.success() {
+            true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
+            false => {
+                let said = String::from_utf8_lossy(&out.stderr);
+                let said = said.trim_start_matches("provostd: ").trim_end();
+                let (error, hint) =
+                    said.split_once("\n  hint: ").unwrap_or((said, "see: provostd check"));
+                Err(Failure::new(error, hint))
+            }
+        }
+    }
+
     /// Whether systemd can start it: its unit reads one file only.
     pub(super) fn is_of_unit(&self) -> bool {
         Path::new(SYSTEMD).exists() && self.config == Path::new("/etc/provost/provostd.toml")

@@ -19,10 +19,10 @@ use self::made::{Maker, failed, say};
 use self::next::Next;
 use self::places::{Places, is_secret};
 use crate::address::Admin;
-use crate::defaults;
 use crate::failure::{Failure, WRONG};
 use crate::publish::First;
 use crate::signing::{self, Signing};
+use crate::{defaults, output};
 
 /// The configuration that the package installs, which may be replaced.
 const PACKAGED: &str = include_str!("../../../../xtask/packages/provostd.toml");
@@ -112,7 +112,13 @@ impl Init {
             make.lacks(&places.www.join("manifest.toml"))?;
         }
         let runs = self.start(&provostd)?;
-        let next = Next { places: &places, addresses, provostd: &provostd, runs };
+        let install_sh = if self.dry_run { None } else { Some(provostd.install_sh()) };
+        let install_sh =
+            install_sh.transpose().unwrap_or_else(|Failure { error, hint, .. }| {
+                output::note(&format!("note: {error}\n  hint: {hint}"));
+                None
+            });
+        let next = Next { places: &places, addresses, provostd: &provostd, runs, install_sh };
         say(&next.text())
     }
 
@@ -182,6 +188,11 @@ impl Init {
         if is_elsewhere {
             return say(&format!("exists: {}, and its key is elsewhere", public.display()));
         }
+        if self.public_key.is_some() && !places.key.exists() {
+            let error = format!("reading the public key {}: there is none", places.key.display());
+            let hint = "name the file with the line RW…: --public-key FILE";
+            return Err(Failure::new(error, hint).with_code(WRONG));
+        }
         if !make.lacks(&places.key)? {
             // An earlier call was ended between the two.
             if self.public_key.is_none()
@@ -194,10 +205,6 @@ impl Init {
                 say(&format!("wrote: {}", public.display()))?;
             }
             return Ok(());
-        }
-        if self.public_key.is_some() {
-            let error = format!("reading the public key {}: there is none", places.key.display());
-            return Err(Failure::new(error, "name the file with the line RW…: --public-key FILE"));
         }
         let password = self.key_password.then(|| self.signing.new_password()).transpose()?;
         let folder = places.key.parent().unwrap_or(Path::new("/"));

@@ -1,7 +1,13 @@
 //! What an admin does next.
 
+use provost_bundle::Digest;
+
 use super::daemon::Provostd;
 use super::places::{Places, is_secret};
+use crate::install_sh;
+
+/// The first node of the example site.
+const NODE: &str = "cn001";
 
 /// The last words of `provostctl init`.
 pub(super) struct Next<'a> {
@@ -10,11 +16,13 @@ pub(super) struct Next<'a> {
     pub(super) addresses: (Vec<String>, Vec<String>),
     pub(super) provostd: &'a Provostd,
     pub(super) runs: bool,
+    /// The script that makes a machine a node, once something is published.
+    pub(super) install_sh: Option<String>,
 }
 
 impl Next<'_> {
     pub(super) fn text(&self) -> String {
-        let Self { places, addresses: (urls, others), provostd, runs } = self;
+        let Self { places, addresses: (urls, others), provostd, runs, .. } = self;
         let mut text = String::new();
         if !urls.is_empty() {
             text += &format!("\nnodes reach this machine at {}\n", urls.join(", "));
@@ -29,11 +37,9 @@ impl Next<'_> {
         let (site, scripts) = (places.site.display(), places.scripts.display());
         let dir = places.provostd.parent().unwrap_or(&places.provostd).display();
         let key = places.key.display();
+        text += &self.first_node();
         text += &format!(
-            "\nthe first node: run cn001.sh there, as root\n  \
-             provostctl snippet sh cn001 --join >cn001.sh\n  \
-             provostctl wait-for cn001 --status booted\n\
-             edit {site} and {scripts}/; then: provostctl publish\n\
+            "\nedit {site} and {scripts}/; then: provostctl publish\n\
              back up {dir}/, and what provostd knows: provostctl backup --to FILE"
         );
         if places.key.with_extension("pub") != places.key
@@ -44,5 +50,19 @@ impl Next<'_> {
                 &format!("\nwhoever has {key} is root on every node: move it, or use --public-key");
         }
         text
+    }
+
+    /// What to type for it, here and there.
+    fn first_node(&self) -> String {
+        let script = self.install_sh.as_deref();
+        let there = script.and_then(|script| {
+            let sha256 = Digest::of(script.as_bytes()).to_string();
+            Some(install_sh::shown(NODE, &provost_installer::url_of(script)?, &sha256))
+        });
+        let there = there.unwrap_or_else(|| format!("as root on {NODE}: what that prints\n"));
+        format!(
+            "\nthe first node:\n  provostctl enroll open {NODE}\n{there}then here:\n  \
+             provostctl wait-for {NODE} --status booted\n"
+        )
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn provostd(data: &Path, www: &Path, addresses: &Addresses) -> String
     text += "\n[tls]\n# The addresses and names of this machine that its certificate has besides its host name.\n";
     let _ = writeln!(text, "names = {}", strings(&addresses.chosen));
     text += "\n[tokens]\n# Nodes have keys of their own and report over TLS. Bearer tokens over plain HTTP, which \
-             others can read,\n# are the other way: docs/management-node.md.\nallowed = false\n";
+             others can read,\n# are the other way: docs/tokens.md.\nallowed = false\n";
     text
 }
 

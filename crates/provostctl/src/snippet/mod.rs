@@ -6,9 +6,9 @@ mod installer;
 use std::collections::BTreeMap;
 
 use provost_api::admins;
-use provost_api::nodes::NO_PROGRAM;
 use provost_bundle::Limit;
 use provost_http::zone;
+use provost_installer::Script;
 use reqwest::Url;
 
 use crate::client::Client;
@@ -17,11 +17,6 @@ use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::{enrolment, output, token};
 use installer::{Engine, Installer};
-
-/// The end of each script, without its comments.
-const BODY: &str = include_str!("body.sh");
-/// What follows in a root that has booted already. The kickstart has written down what it was told.
-const THEN_BOOT: &str = "unset PROVOST_JOIN PROVOST_TOKEN\nrun boot\n";
 
 /// `provostctl snippet`.
 #[derive(clap::Args)]
@@ -66,10 +61,8 @@ impl Snippet {
             true => BTreeMap::from([("x86_64".to_owned(), needs.sha256)]),
             false => needs.programs,
         };
-        let mut text = script(&values, &programs, &nodes.folded());
-        if self.installer.is_booted() {
-            text += THEN_BOOT;
-        }
+        let script = Script { values, programs: &programs };
+        let text = script.of_installer(&nodes.folded(), self.installer.is_booted());
         let text = frames::frame(self.installer, &text);
         let text = self.raw.map_or_else(|| text.clone(), |engine| engine.raw(&text));
         output::print(text.as_bytes())
@@ -138,53 +131,5 @@ impl Snippet {
             Ok(format!("http://{host}:{port}{}", url.path().trim_end_matches('/')))
         };
         Ok(self.server.iter().map(plain).collect::<Result<Vec<_>, Failure>>()?.join(","))
-    }
-}
-
-/// The script in POSIX sh, with its last line ended. `programs` are digests by architecture.
-fn script(values: &[(&str, String)], programs: &BTreeMap<String, String>, nodes: &str) -> String {
-    let mut text = format!("# Provost: runs the postscripts of {nodes}\n");
-    for (name, value) in values {
-        text += &format!("export {name}={}\n", shell_words::quote(value));
-    }
-    // Also where there is one program: a node of another architecture must not run it.
-    text += "case $(uname -m) in\n";
-    for (arch, sha256) in programs {
-        text += &format!("{}) sha256={sha256} ;;\n", shell_words::quote(arch));
-    }
-    text += &format!("*) sha256={NO_PROGRAM}$(uname -m) ;;\nesac\n");
-    for line in BODY.lines().filter(|line| !line.starts_with('#')) {
-        text += line;
-        text += "\n";
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_script_has_its_values_and_none_of_our_comments() {
-        let values = [("PROVOST_NODE", "a b".into())];
-        let programs = [("x86_64".to_owned(), "0b".to_owned())].into();
-        let text = script(&values, &programs, "cn001");
-        let head = "# Provost: runs the postscripts of cn001\nexport PROVOST_NODE='a b'\n\
-                    case $(uname -m) in\nx86_64) sha256=0b ;;\n*) sha256=none-for-$(uname -m) ;;\nesac\n\
-                    unset http_proxy";
-        assert!(text.starts_with(head), "{text}");
-        assert!(!text.contains("\n#"), "{text}");
-        // The frames require that.
-        assert!(!text.contains("]]>") && !text.contains("%end") && !text.contains("\nPROVOST\n"));
-    }
-
-    #[test]
-    fn a_script_takes_the_program_of_its_architecture() {
-        let programs = [("aarch64", "0a"), ("x86_64", "0b")];
-        let programs = programs.map(|(arch, sha256)| (arch.to_owned(), sha256.to_owned())).into();
-        let text = script(&[], &programs, "cn001");
-        let choice = "\ncase $(uname -m) in\naarch64) sha256=0a ;;\nx86_64) sha256=0b ;;\n\
-                      *) sha256=none-for-$(uname -m) ;;\nesac\nunset";
-        assert!(text.contains(choice), "{text}");
     }
 }

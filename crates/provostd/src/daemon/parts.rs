@@ -108,7 +108,7 @@ impl Parts {
             tls,
             stop,
         };
-        let nodes = nodes::router(shared.nodes(config));
+        let nodes = nodes::router(shared.nodes(config, nodes_at));
         let state = shared.admin(config, nodes_at);
         let api = admin::router(state.clone()).merge(web::router(shared.web(), state));
 
@@ -154,13 +154,19 @@ struct SharedParts {
 }
 
 impl SharedParts {
-    fn nodes(&self, config: &Config) -> NodesState {
+    fn installer(&self, config: &Config, nodes_at: SocketAddr) -> Installer {
+        let (www, programs) = (self.www.clone(), self.programs.clone());
+        Installer { www, programs, nodes_at, servers: config.node.servers.clone() }
+    }
+
+    fn nodes(&self, config: &Config, nodes_at: SocketAddr) -> NodesState {
         let budget = config.guard.max_attempts;
         let guard = AttemptGuard { store: self.store.clone(), budget };
         NodesState {
             www: self.www.clone(),
             refresher: self.refresher.clone(),
             programs: self.programs.clone(),
+            installer: self.installer(config, nodes_at),
             callers: Arc::new(Callers {
                 store: self.store.clone(),
                 enrolment: self.enrolment.clone(),
@@ -185,7 +191,6 @@ impl SharedParts {
     }
 
     fn admin(&self, config: &Config, nodes_at: SocketAddr) -> AdminState {
-        let (www, programs) = (self.www.clone(), self.programs.clone());
         AdminState {
             store: self.store.clone(),
             known: self.known.clone(),
@@ -196,7 +201,7 @@ impl SharedParts {
             expiry: self.expiry.clone(),
             metrics: self.metrics.clone(),
             pruner: self.pruner.clone(),
-            installer: Installer { www, programs, nodes_at, servers: config.node.servers.clone() },
+            installer: self.installer(config, nodes_at),
             www: self.www.clone(),
             data: DataFolder(config.data.as_path().into()),
             tls: self.tls.clone(),

@@ -1,17 +1,23 @@
 //! What an installer needs first: the nodes' program, the address that serves it, and the
-//! publisher's key.
+//! publisher's key; and `install.sh`, which is made of them.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use axum::http::StatusCode;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::IntoResponse;
 use provost_api::{admins as api, published};
-use provost_bundle::Manifest;
+use provost_bundle::{Digest, Manifest};
+use provost_installer::Script;
 use provost_steplog::wording::error_chain;
 
 use super::node_programs::NodePrograms;
+use super::program_file::ProgramFile;
+use crate::config::Config;
 use crate::listener::refusal::Refusal;
 use crate::published::PublishedFolder;
 
@@ -33,37 +39,100 @@ pub(crate) struct Installer {
 impl Installer {
     pub(crate) async fn needs(&self) -> Result<api::Installer, Refusal> {
         let path = self.www.join(published::MANIFEST);
-        let unpublished = |e: &dyn std::error::Error| {
-            Refusal::new(
-                StatusCode::NOT_FOUND,
-                format!("reading the key from {}: {}", path.display(), error_chain(e)),
-                "publish first: provostctl publish",
-            )
-        };
-        let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
-        let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
+        let manifest = tokio::fs::read(&path).await;
+        let manifest = parse(&path, manifest)?;
         let digests = self.programs.digests().await?;
-        let programs: BTreeMap<String, String> =
-            digests.into_iter().map(|(arch, digest)| (arch, digest.to_string())).collect();
-        let sha256 = programs.get("x86_64").or_else(|| programs.values().next());
-        Ok(api::Installer {
-            server: self.server(),
-            key: manifest.key,
-            sha256: sha256.cloned().unwrap_or_default(),
-            programs,
-            generation: manifest.generation,
-            tls: manifest.tls.is_some(),
-        })
+        Ok(needs(self.server(), manifest, digests.into_iter()))
+    }
+
+    /// Where nodes reach it, as `PROVOST_SERVER` has it.
+    fn server(&self) -> Option<String> {
+        server(&self.servers, self.nodes_at)
     }
 }
 
-impl Installer {
-    /// Where nodes reach it, as `PROVOST_SERVER` has it.
-    fn server(&self) -> Option<String> {
-        match self.servers.is_empty() {
-            true => address(self.nodes_at).ok(),
-            false => Some(self.servers.join(",")),
+/// `GET /install.sh`.
+pub(crate) async fn install_sh(
+    State(installer): State<Installer>,
+) -> Result<impl IntoResponse, Refusal> {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        // A cache asks each time: another program on this machine makes it another script.
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    let text = script(&installer.needs().await?)?;
+    Ok((headers, text))
+}
+
+/// The same without a daemon. It changes nothing.
+pub(crate) fn install_sh_of(config: &Config) -> Result<String, Refusal> {
+    let path = config.www.join(published::MANIFEST);
+    let manifest = parse(&path, fs::read(&path))?;
+    let mut digests = BTreeMap::new();
+    for file in ProgramFile::all(&config.node) {
+        let Ok(bytes) = fs::read(&file.path) else { continue };
+        if let Ok(architecture) = file.architecture(&bytes) {
+            digests.insert(architecture, Digest::of(&bytes));
         }
+    }
+    let server = server(&config.node.servers, config.listen);
+    script(&needs(server, manifest, digests.into_iter()))
+}
+
+fn parse(path: &Path, text: io::Result<Vec<u8>>) -> Result<Manifest, Refusal> {
+    let unpublished = |e: &dyn std::error::Error| {
+        Refusal::new(
+            StatusCode::NOT_FOUND,
+            format!("reading the key from {}: {}", path.display(), error_chain(e)),
+            "publish first: provostctl publish",
+        )
+    };
+    Manifest::parse(&text.map_err(|e| unpublished(&e))?).map_err(|e| unpublished(&e))
+}
+
+fn needs(
+    server: Option<String>,
+    manifest: Manifest,
+    digests: impl Iterator<Item = (String, Digest)>,
+) -> api::Installer {
+    let programs: BTreeMap<String, String> =
+        digests.map(|(arch, digest)| (arch, digest.to_string())).collect();
+    let sha256 = programs.get("x86_64").or_else(|| programs.values().next());
+    let needs = api::Installer {
+        server,
+        key: manifest.key,
+        sha256: sha256.cloned().unwrap_or_default(),
+        programs,
+        generation: manifest.generation,
+        tls: manifest.tls.is_some(),
+        install_sh: None,
+    };
+    let install_sh = script(&needs).ok().map(|text| Digest::of(text.as_bytes()).to_string());
+    api::Installer { install_sh, ..needs }
+}
+
+/// The text of `install.sh`. The generation isn't in it, which would make each publication another script: what
+/// expires is refused in any case.
+fn script(needs: &api::Installer) -> Result<String, Refusal> {
+    let refuse = |error: &str, hint: &str| Err(Refusal::new(StatusCode::NOT_FOUND, error, hint));
+    let Some(servers) = &needs.server else {
+        let hint = "name it on the management node: servers under [node] in provostd.toml";
+        return refuse("serving install.sh: this machine has no address for nodes", hint);
+    };
+    if needs.programs.is_empty() {
+        let hint = "on the management node: install the package provost-server whole";
+        return refuse("serving install.sh: there is no program for nodes", hint);
+    }
+    let values = vec![("PROVOST_SERVER", servers.clone()), ("PROVOST_KEY", needs.key.clone())];
+    let first = servers.split(',').next().unwrap_or_default();
+    Ok(Script { values, programs: &needs.programs }.install_sh(first))
+}
+
+fn server(servers: &[String], nodes_at: SocketAddr) -> Option<String> {
+    match servers.is_empty() {
+        true => address(nodes_at).ok(),
+        false => Some(servers.join(",")),
     }
 }
 

@@ -45,6 +45,7 @@ use caller::Callers;
 use enrolment::Enrolment;
 use guard::AttemptGuard;
 use ingest::Reports;
+use installer::Installer;
 use node_programs::NodePrograms;
 
 /// What handlers of the nodes' API use.
@@ -53,6 +54,7 @@ pub(crate) struct NodesState {
     pub(crate) www: PublishedFolder,
     pub(crate) refresher: Arc<Refresher>,
     pub(crate) programs: Arc<NodePrograms>,
+    pub(crate) installer: Installer,
     pub(crate) callers: Arc<Callers>,
     pub(crate) guard: AttemptGuard,
     pub(crate) reports: Arc<Reports>,
@@ -73,6 +75,7 @@ pub(crate) fn router(state: NodesState) -> Router {
         .route(api::OBJECT.0, get(object))
         .route(api::PACK.0, get(pack))
         .route(api::PROGRAM.0, get(node_program))
+        .route(api::INSTALL_SH.0, get(installer::install_sh))
         .route(api::PLAN.0, get(plan))
         .route(api::SECRETS.0, get(secrets))
         .route(api::ENROL.0, post(enrolment::enroll))

@@ -119,10 +119,11 @@ fn a_node_waits_for_an_admin_and_says_by_which_key() {
         line.clear();
         assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it doesn't say that it waits");
     }
-    let fingerprint = line.split_once(waits).unwrap().1.trim().to_owned();
+    let (fingerprint, other) = line.split_once(waits).unwrap().1.split_once(", or ").unwrap();
+    assert_eq!(other.trim(), "provostctl enroll open cn001");
     let pending = &cluster.ctl_json(&["pending"])[0];
     assert_eq!((&pending["key"], &pending["why"]), (&json!(fingerprint), &json!("not-approved")));
-    cluster.ctl(&["approve", "cn001", &fingerprint]).expect(0);
+    cluster.ctl(&["approve", "cn001", fingerprint]).expect(0);
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert_eq!(boot.wait().unwrap().code(), Some(0), "{rest}");

@@ -36,7 +36,7 @@ fn line(cluster: &Cluster, public: &str) -> String {
 }
 
 /// Runs the stock tool in the cluster's folder, with this as its input.
-fn minisign(cluster: &Cluster, args: &[&str], input: &str) -> Out {
+pub(crate) fn minisign(cluster: &Cluster, args: &[&str], input: &str) -> Out {
     let mut command = Command::new("minisign");
     command.args(args).current_dir(cluster.path("")).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -53,6 +53,16 @@ pub(super) const ALL: &[Sections] = &[
         &[CA],
         &[("Before the first start, as the user of the daemon:", "provostd prepare")],
     ),
+    sections(
+        "provostd install-sh",
+        &[
+            (0, "It is printed."),
+            (1, "Nothing is published yet, or there is no program for nodes."),
+            (2, "The command line or the configuration is wrong."),
+        ],
+        &[("/usr/lib/provost/programs/ARCH/provost", "The programs that it names by digest.")],
+        &[("The digest by which it checks itself:", "provostd install-sh | sha256sum")],
+    ),
     sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
         "provostd ca rotate",

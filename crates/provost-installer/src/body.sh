@@ -1,8 +1,8 @@
 #!/bin/sh
-# What follows in every installer's script after the values that it needs: PROVOST_…, which provost
-# itself reads, and sha256, chosen by the architecture. No comment of this file gets there. The script
-# goes through the templates of installers and other tools, and so has no brace next to a brace, % or #,
-# and no % next to < or >.
+# What follows in every script after the values that it needs: PROVOST_…, which provost itself reads; again,
+# which makes such a script; console, where an installer shows what failed; and sha256, chosen by the
+# architecture. No comment of this file gets there. The script goes through the templates of installers and
+# other tools, and so has no brace next to a brace, % or #, and no % next to < or >.
 # shellcheck disable=SC2013,SC2016,SC2154,SC3057
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 
@@ -85,7 +85,7 @@ $text" >/dev/null 2>&1 && return
 # A console that takes nothing must not hold up the installer.
 fail() {
     printf 'provost: %s\n' "$1" >&2
-    [ -e /dev/console ] && printf '\nprovost: %s\n' "$1" | timeout 5 tee /dev/console >/dev/null
+    [ -e "$console" ] && printf '\nprovost: %s\n' "$1" | timeout 5 tee "$console" >/dev/null
     exit "$2"
 }
 
@@ -109,7 +109,7 @@ case $sha256 in
 none-for-*)
     arch=$(uname -m)
     not_begun "this script has no program for $arch" "on the management node, put the static provost \
-for $arch where [node] programs of provostd.toml says, and print this script again: provostctl snippet"
+for $arch where [node] programs of provostd.toml says; then, for this script anew: $again"
     ;;
 esac
 
