@@ -106,6 +106,7 @@ mod stories;
 mod success_logs;
 mod syncing;
 mod tls;
+mod troubleshooting_page;
 mod tutorial;
 mod twelve_stages;
 mod upgrading;
