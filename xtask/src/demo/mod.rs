@@ -6,7 +6,6 @@ mod wait;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,7 +54,7 @@ impl Demo {
         site::copy_postscripts(&self.folder().join("scripts"))?;
         self.well("provostctl key new --out key")?;
         self.show("site.toml", &site::site_toml(&self.root()))?;
-        self.publish()?;
+        self.publish("")?;
         self.show("provostd.toml", &site::provostd_toml(self.folder()))?;
 
         println!("$ provostd --config provostd.toml &");
@@ -68,21 +67,21 @@ impl Demo {
         let address = |name: &str| text(&listen[name]).to_owned();
         let server = Server { pid, nodes: address("nodes"), admin: address("admin") };
         println!("serving nodes at {} and admins at {}", server.nodes, server.admin);
+
+        // Nodes have identities, over TLS, from the first boot on.
+        let tls = self.quietly("provostd --config provostd.toml ca show --tls")?.text;
+        println!("$ provostd --config provostd.toml ca show --tls\n{tls}");
+        self.publish(&format!(" --tls {}", tls.trim()))?;
         Ok(server)
     }
 
     /// The first boot of a node, which ends well.
     fn node(&self, server: &Server) -> Result<()> {
-        println!("$ provostctl token cn001 | cut -d' ' -f2 >token");
-        let line = self.quietly("provostctl token cn001")?.text;
-        let token = line.trim().strip_prefix("cn001 ").context("reading the node's token")?;
-        let file = self.folder().join("token");
-        fs::write(&file, token)?;
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+        self.well("provostctl enroll open cn001")?;
 
         let key = fs::read_to_string(self.folder().join("key/provost.pub"))?;
         let key = key.lines().last().unwrap_or_default();
-        let text = site::provost_toml(self.folder(), &self.root(), &server.nodes, key);
+        let text = site::provost_toml(&self.root(), &server.nodes, key);
         self.show("provost.toml", &text)?;
         fs::create_dir(self.root())?;
 
@@ -90,6 +89,8 @@ impl Demo {
         self.well("provostctl nodes")?;
         let nodes = self.json("provostctl nodes --format json")?;
         expect("the node's status", &nodes[0]["status"], "booted")?;
+        let shown = self.json("provostctl show cn001 --format json")?;
+        ensure!(shown["identity"]["key"].is_string(), "the node has no identity");
         let name = fs::read_to_string(self.root().join("etc/hostname"))?;
         expect("the node's /etc/hostname", &name.trim().into(), "cn001")?;
         ensure!(self.root().join("etc/motd.d/50-node").is_file(), "the postbootscript did not run");
@@ -100,7 +101,7 @@ impl Demo {
     fn broken(&self) -> Result<()> {
         println!("$ cat >>scripts/setupntp\n{}", site::CHANGE);
         let line = site::break_script(&self.folder().join("scripts/setupntp"))?;
-        self.publish()?;
+        self.publish("")?;
         let boot = self.shown("provost boot")?;
         println!("(exit status {})", boot.status.code().unwrap_or(-1));
         ensure!(boot.status.code() == Some(1), "provost ended with {}, not with 1", boot.status);
@@ -139,10 +140,10 @@ impl Demo {
         Ok(())
     }
 
-    fn publish(&self) -> Result<Ended> {
-        self.well(
-            "provostctl publish --site site.toml --scripts scripts --key key/provost.key --to www",
-        )
+    fn publish(&self, more: &str) -> Result<Ended> {
+        let line =
+            "provostctl publish --site site.toml --scripts scripts --key key/provost.key --to www";
+        self.well(&format!("{line}{more}"))
     }
 
     /// Leaves all in place, and says what can be done with it.

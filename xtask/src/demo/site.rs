@@ -43,11 +43,10 @@ admin = "127.0.0.1:0"
 }
 
 /// The node's configuration.
-pub(super) fn provost_toml(folder: &Path, root: &Path, server: &str, key: &str) -> String {
+pub(super) fn provost_toml(root: &Path, server: &str, key: &str) -> String {
     format!(
         r#"node = "cn001"
 servers = ["http://{server}"]
-token_file = {:?}
 
 [trust]
 keys = ["{key}"]
@@ -57,7 +56,6 @@ state = {:?}
 log = {:?}
 etc = {:?}
 "#,
-        folder.join("token"),
         root.join("var/lib/provost"),
         root.join("var/log/provost"),
         root.join("etc")
