@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use crate::history::RunCounts;
 use crate::quota::{BatchSize, OverQuota, RecordQuota};
 use crate::step::StepOutcomes;
 use crate::{Ingested, NodeState, Report};
@@ -27,6 +28,8 @@ pub(crate) struct Folded<'r, R> {
     pub(crate) ingested: Ingested,
     /// What is to be stored, in the order in which it came, each with its run.
     pub(crate) fresh: Vec<(R, &'r Report)>,
+    /// What runs did, for the history.
+    pub(crate) runs: RunCounts,
 }
 
 impl<'r> Incoming<'r> {
@@ -40,7 +43,8 @@ impl<'r> Incoming<'r> {
         quota: RecordQuota,
         mut fresh: impl FnMut(&'r Report) -> Option<Fresh<R>>,
     ) -> Result<Folded<'r, R>, OverQuota> {
-        let mut folded = Folded { ingested: Ingested::default(), fresh: Vec::new() };
+        let mut folded =
+            Folded { ingested: Ingested::default(), fresh: Vec::new(), runs: RunCounts::default() };
         let mut size = BatchSize::default();
         for report in self.reports {
             let record = &report.record;
@@ -52,6 +56,7 @@ impl<'r> Incoming<'r> {
                     // The newest bundle that the node has reported until this record: a run may go on with another one after
                     // a reboot.
                     ends.add(self.node, record, state.seen().bundle, run);
+                    folded.runs.note(record, is_first);
                     size.bytes += report.json.get().len() as u64;
                     size.records += 1;
                     size.runs += u64::from(is_first);

@@ -19,6 +19,7 @@ mod failures;
 mod fold;
 #[cfg(feature = "transfer")]
 mod hex_bytes;
+mod history;
 mod node_states;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -59,6 +60,10 @@ pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, Se
 pub use failures::{
     Factor, FailureGroup, GroupsOfNode, Share, factors_of, failed_at, failure_groups,
     failure_groups_by, failure_id, has_failed,
+};
+pub use history::{
+    Durations, HistoryPoint, HistoryScale, HistorySeries, HistoryStore, NodesByStatus, RunCounts,
+    StormResult,
 };
 pub use node_states::NodeStates;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};

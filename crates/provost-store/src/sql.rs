@@ -247,6 +247,8 @@ pub(crate) enum Lock<'a> {
     Node(&'a str),
     /// What makes a key a node's identity. A node is locked before it.
     Key(KeyDigest),
+    /// The points of the history.
+    History,
 }
 
 /// A transaction, and what stores do in it each in their own way.

@@ -9,8 +9,9 @@ use super::connect::Database;
 use super::error::Failure;
 use super::events::notify;
 use super::note::{Note, RecordRange};
-use super::{nodes, notices, records, steps};
+use super::{history, nodes, notices, records, steps};
 use crate::fold::{Fresh, Incoming};
+use crate::history::RunsByMinute;
 use crate::packed::StoredSeqs;
 use crate::quota::{OverQuota, RecordQuota};
 use crate::step::StepOutcomes;
@@ -64,6 +65,7 @@ async fn store(
     let mut states = nodes::lock_or_add(change, &names, first.at).await?;
     let mut runs = Runs::of(change, batches).await?;
     let (mut parts, mut ends) = (Vec::new(), StepOutcomes::default());
+    let mut runs_by_minute = RunsByMinute::default();
     let mut fresh = Vec::<(i64, Vec<&Report>)>::new();
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
@@ -77,6 +79,7 @@ async fn store(
                 continue;
             }
         };
+        runs_by_minute.add(batch.at, &folded.runs);
         for (id, report) in folded.fresh {
             match fresh.last_mut().filter(|(of, _)| *of == id) {
                 Some((_, reports)) => reports.push(report),
@@ -93,6 +96,7 @@ async fn store(
             records::add(change, &fresh),
             nodes::save(change, states.iter().map(|(name, state)| (&**name, state))),
             steps::save(change, &ends),
+            history::add(change, &runs_by_minute),
             notify(change, &notes),
         )?;
     }

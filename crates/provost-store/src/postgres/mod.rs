@@ -4,6 +4,7 @@ mod batch;
 mod connect;
 mod error;
 mod events;
+mod history;
 mod ingest;
 mod logs;
 mod nodes;

@@ -57,8 +57,9 @@ CREATE TABLE log (
 CREATE INDEX log_at ON log (at);
 
 -- How a script ended last on a node: its time in milliseconds, why it failed, and since which generation of the bundle
--- it has ended so, well or not. A node's rows are next to each other, because they change together; they go with the run
--- in which they ended, or with a newer one.
+-- it has ended so, well or not; and what it took before, when it ended well (an average to which later times count
+-- more). A node's rows are next to each other, because they change together; they go with the run in which they ended,
+-- or with a newer one.
 CREATE TABLE step (
     node   text COLLATE "C" NOT NULL,
     script text COLLATE "C" NOT NULL,
@@ -66,6 +67,7 @@ CREATE TABLE step (
     cause  text,
     since  bigint NOT NULL,
     run    bigint NOT NULL,
+    usual  bigint,
     PRIMARY KEY (node, script)
 ) WITH (fillfactor = 50);
 
@@ -143,6 +145,40 @@ CREATE INDEX notice_of_receiver ON notice (receiver, id);
 -- When the storm began that is under way; at most one.
 CREATE TABLE storm (
     began bigint PRIMARY KEY
+);
+
+-- What runs did within a minute or an hour: how many began, ended well and failed, and how long the boots took that
+-- ended well (how many in each bucket of about the same time); and how many nodes had each status at its end, in JSON,
+-- where that had changed. The step is in seconds.
+CREATE TABLE history (
+    step      bigint NOT NULL,
+    at        bigint NOT NULL,
+    began     bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed    bigint NOT NULL,
+    boots     text NOT NULL,
+    nodes     text,
+    PRIMARY KEY (step, at)
+);
+
+-- What is still to be added to it: a row for each minute of each transaction.
+CREATE TABLE history_part (
+    id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at        bigint NOT NULL,
+    began     bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed    bigint NOT NULL,
+    boots     text NOT NULL
+);
+
+-- The storms that are done: how many nodes, and runs of them that ended well, failed, and nodes that were lost.
+CREATE TABLE storm_result (
+    began     bigint PRIMARY KEY,
+    ended     bigint NOT NULL,
+    nodes     bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed    bigint NOT NULL,
+    lost      bigint NOT NULL
 );
 
 -- When a daemon was last up.

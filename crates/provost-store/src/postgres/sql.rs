@@ -86,6 +86,9 @@ impl Change for Transaction<'_> {
                      hashtextextended(encode($1::bytea, 'hex'), 23))";
                 Sql::execute(self, lock, values![key]).await.map(drop)
             }
+            Lock::History => {
+                Sql::execute(self, "SELECT 1 FROM pg_advisory_xact_lock(24, 1)", []).await.map(drop)
+            }
         }
     }
 

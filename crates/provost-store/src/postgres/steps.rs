@@ -36,7 +36,9 @@ pub(super) async fn save(
          ON CONFLICT (node, script) DO UPDATE SET ms = excluded.ms, cause = excluded.cause,
              run = excluded.run,
              since = CASE WHEN (known.cause IS NULL) = (excluded.cause IS NULL)
-                 THEN known.since ELSE excluded.since END";
+                 THEN known.since ELSE excluded.since END,
+             usual = CASE WHEN known.cause IS NULL
+                 THEN (3 * coalesce(known.usual, known.ms) + known.ms) / 4 ELSE known.usual END";
     let insert = change.prepare_cached(insert).await?;
     change.execute(&insert, &[&nodes, &scripts, &times, &causes, &bundles, &runs]).await?;
     Ok(())

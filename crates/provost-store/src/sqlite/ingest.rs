@@ -30,7 +30,7 @@ pub(super) fn ingest(
     let mut ends = StepOutcomes::default();
     let incoming = Incoming { node, reports: batch, at };
     let folded = incoming.fold(&mut state, &mut ends, quota, |report| runs.fresh(&report.record));
-    let Folded { ingested, fresh } = match folded {
+    let Folded { ingested, fresh, runs: counts } = match folded {
         Ok(folded) => folded,
         Err(over) => return Ok(Applied::of(Err(over))),
     };
@@ -43,7 +43,7 @@ pub(super) fn ingest(
     let texts = fresh.iter().map(|(_, report)| Arc::from(report.json.clone())).collect();
     let came = || Event::Records(Arc::new(Arrivals::of(vec![arrival], texts)));
     let events = (ingested.fresh > 0).then(came).into_iter().collect();
-    Ok(Applied { answer: Ok(ingested), events, changes_tokens: false })
+    Ok(Applied { answer: Ok(ingested), events, changes_tokens: false, runs: Some((at, counts)) })
 }
 
 /// The runs that a batch is of.

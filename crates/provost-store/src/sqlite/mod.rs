@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod error;
+mod history;
 mod ingest;
 #[cfg(feature = "transfer")]
 mod log_files;

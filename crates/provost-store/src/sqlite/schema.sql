@@ -40,8 +40,9 @@ CREATE TABLE record (
 ) STRICT;
 
 -- How a script ended last on a node: its time in milliseconds, why it failed, and since which generation of the bundle
--- it has ended so, well or not. A node's rows are next to each other, because they change together; they go with the run
--- in which they ended, or with a newer one.
+-- it has ended so, well or not; and what it took before, when it ended well (an average to which later times count
+-- more). A node's rows are next to each other, because they change together; they go with the run in which they ended,
+-- or with a newer one.
 CREATE TABLE step (
     node   TEXT NOT NULL,
     script TEXT NOT NULL,
@@ -49,6 +50,7 @@ CREATE TABLE step (
     cause  TEXT,
     since  INTEGER NOT NULL,
     run    INTEGER NOT NULL,
+    usual  INTEGER,
     PRIMARY KEY (node, script)
 ) STRICT, WITHOUT ROWID;
 
@@ -126,4 +128,38 @@ CREATE INDEX notice_of_receiver ON notice (receiver, id);
 -- When the storm began that is under way; at most one.
 CREATE TABLE storm (
     began INTEGER PRIMARY KEY
+) STRICT;
+
+-- What runs did within a minute or an hour: how many began, ended well and failed, and how long the boots took that
+-- ended well (how many in each bucket of about the same time); and how many nodes had each status at its end, in JSON,
+-- where that had changed. The step is in seconds.
+CREATE TABLE history (
+    step      INTEGER NOT NULL,
+    at        INTEGER NOT NULL,
+    began     INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    failed    INTEGER NOT NULL,
+    boots     TEXT NOT NULL,
+    nodes     TEXT,
+    PRIMARY KEY (step, at)
+) STRICT, WITHOUT ROWID;
+
+-- What is still to be added to it: a row for each minute of each transaction.
+CREATE TABLE history_part (
+    id        INTEGER PRIMARY KEY,
+    at        INTEGER NOT NULL,
+    began     INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    failed    INTEGER NOT NULL,
+    boots     TEXT NOT NULL
+) STRICT;
+
+-- The storms that are done: how many nodes, and runs of them that ended well, failed, and nodes that were lost.
+CREATE TABLE storm_result (
+    began     INTEGER NOT NULL PRIMARY KEY,
+    ended     INTEGER NOT NULL,
+    nodes     INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    failed    INTEGER NOT NULL,
+    lost      INTEGER NOT NULL
 ) STRICT;

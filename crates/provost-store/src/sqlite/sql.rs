@@ -309,7 +309,7 @@ impl Sqlite {
             let answer = now(work(&handle, &request))?;
             let changes_tokens = handle.changes_owners.into_inner();
             let events = handle.events.into_inner().unwrap_or_else(PoisonError::into_inner);
-            Ok(Applied { answer, events, changes_tokens })
+            Ok(Applied { answer, events, changes_tokens, runs: None })
         };
         Box::pin(self.writer.submit_exclusive(&self.path, room, work))
     }

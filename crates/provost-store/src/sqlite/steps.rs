@@ -18,7 +18,8 @@ pub(super) fn save<R: Copy>(
     let mut add = db.prepare_cached(
         "INSERT INTO step (node, script, ms, cause, since, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (node, script) DO UPDATE SET ms = ?3, cause = ?4, run = ?6,
-             since = iif((cause IS NULL) = (?4 IS NULL), since, ?5)",
+             since = iif((cause IS NULL) = (?4 IS NULL), since, ?5),
+             usual = iif(cause IS NULL, (3 * coalesce(usual, ms) + ms) / 4, usual)",
     )?;
     for ((node, script), end) in &ends.0 {
         if end.is_change {

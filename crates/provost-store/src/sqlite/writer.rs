@@ -4,16 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use jiff::Timestamp;
 use provost_fs::free_room;
 use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::checkpoints::Checkpoints;
 use super::error::{failed, has_no_room};
+use super::history;
 use super::owners::Owners;
 use super::reserve::Reserve;
 use super::schema::{self, SchemaError};
 use crate::batch_delay::{BatchDelay, ENOUGH};
+use crate::history::{RunCounts, RunsByMinute};
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many jobs can wait for the writer. Above that, those who submit one wait.
@@ -42,12 +45,14 @@ pub(super) struct Applied<T> {
     pub(super) events: Vec<Event>,
     /// Whether another node's token, or none, may be what was known as this one's.
     pub(super) changes_tokens: bool,
+    /// What runs did when, for the history.
+    pub(super) runs: Option<(Timestamp, RunCounts)>,
 }
 
 impl<T> Applied<T> {
     /// A write that nobody is told of.
     pub(super) fn of(answer: T) -> Self {
-        Self { answer, events: Vec::new(), changes_tokens: false }
+        Self { answer, events: Vec::new(), changes_tokens: false, runs: None }
     }
 }
 
@@ -66,6 +71,8 @@ trait Job: Send {
     /// Does the write inside a transaction. If that fails as a whole, it is called again in
     /// another one.
     fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()>;
+    /// What runs did, as far as it was applied.
+    fn runs(&self) -> Option<&(Timestamp, RunCounts)>;
     /// Answers when the write is durable, or has failed.
     fn answer(self: Box<Self>, audience: &Audience, error: Option<StoreError>);
 }
@@ -89,6 +96,10 @@ where
     fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()> {
         self.applied = Some((self.work)(db)?);
         Ok(())
+    }
+
+    fn runs(&self) -> Option<&(Timestamp, RunCounts)> {
+        self.applied.as_ref()?.runs.as_ref()
     }
 
     fn answer(self: Box<Self>, audience: &Audience, error: Option<StoreError>) {
@@ -293,7 +304,10 @@ fn shorten_log(db: &Connection, path: &Path) -> Result<(), Box<dyn std::error::E
 fn commit(db: &mut Connection, group: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
     db.execute_batch("BEGIN IMMEDIATE")?;
     let applied = group.iter_mut().try_for_each(|job| job.apply(db));
-    let committed = applied.and_then(|()| db.execute_batch("COMMIT"));
+    let mut runs = RunsByMinute::default();
+    group.iter().filter_map(|job| job.runs()).for_each(|(at, counts)| runs.add(*at, counts));
+    let noted = applied.and_then(|()| history::add(db, &runs));
+    let committed = noted.and_then(|()| db.execute_batch("COMMIT"));
     // Where it failed SQLite may have rolled back by itself.
     if committed.is_err() && !db.is_autocommit() {
         let _ = db.execute_batch("ROLLBACK");

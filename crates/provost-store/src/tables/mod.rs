@@ -1,6 +1,7 @@
 //! The tables that aren't hot: each statement once, for every store.
 
 mod admins;
+mod history;
 pub(crate) mod identities;
 pub(crate) mod nodes;
 pub(crate) mod prune;

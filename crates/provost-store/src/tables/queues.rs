@@ -36,6 +36,7 @@ impl<B: Backend> Notices for B {
             Box::pin(async {
                 // Of many daemons that try at once, one finds it.
                 if db.execute("DELETE FROM storm", []).await? > 0 {
+                    super::history::end_storm(db, notice).await?;
                     db.add_notices(subscriptions, slice::from_ref(notice)).await?;
                 }
                 Ok(())

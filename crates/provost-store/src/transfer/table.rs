@@ -13,7 +13,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "run", columns: &["id", "node", "run", "began", "pruned"] },
     Table { name: "record", columns: &["run", "seq", "json"] },
     Table { name: "log", columns: &["node", "run", "name", "at", "success", "bytes"] },
-    Table { name: "step", columns: &["node", "script", "ms", "cause", "since", "run"] },
+    Table { name: "step", columns: &["node", "script", "ms", "cause", "since", "run", "usual"] },
     Table { name: "identity", columns: &["key", "node", "since", "until", "revoked"] },
     Table {
         name: "enrolment_join",
@@ -28,6 +28,18 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "audit", columns: &["id", "at", "who", "source", "action", "request", "result"] },
     Table { name: "notice", columns: &["id", "receiver", "at", "body"] },
     Table { name: "storm", columns: &["began"] },
+    Table {
+        name: "history",
+        columns: &["step", "at", "began", "succeeded", "failed", "boots", "nodes"],
+    },
+    Table {
+        name: "history_part",
+        columns: &["id", "at", "began", "succeeded", "failed", "boots"],
+    },
+    Table {
+        name: "storm_result",
+        columns: &["began", "ended", "nodes", "succeeded", "failed", "lost"],
+    },
 ];
 
 /// The table of this name, and those of its columns that a stream has. An older version's stream may

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod enrolment;
+mod history;
 mod notices;
 mod postgres;
 mod pruning;

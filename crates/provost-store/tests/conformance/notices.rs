@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_record::Cause;
-use provost_store::{Notice, NoticeKind, Queued, Store, Storm, Subscription};
+use provost_store::{HistoryScale, Notice, NoticeKind, Queued, Store, Storm, Subscription};
 use serde_json::{Value, json};
 
 use crate::{at, report};
@@ -96,6 +96,9 @@ pub(crate) async fn queues(store: &dyn Store) {
         store.end_storm(done.clone()).await.unwrap();
         assert_eq!(store.storm().await.unwrap(), None);
     }
+    let history = store.history(HistoryScale::Minute, at()).await.unwrap();
+    let [result] = &*history.storms else { panic!("{history:?}") };
+    assert_eq!((Some(&result.storm), result.ended), (done.storm.as_ref(), later(1)));
     let ids: Vec<i64> = queued(store, "all").await.iter().map(|queued| queued.id).collect();
     assert!(ids.is_sorted() && ids.len() == 5, "{ids:?}");
     store.delivered(ids[..3].to_vec()).await.unwrap();

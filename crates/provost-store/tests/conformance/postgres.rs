@@ -13,6 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
+use crate::history::{keeps_history, many_daemons};
 use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
@@ -73,6 +74,15 @@ async fn what_happens_is_queued_for_receivers_and_one_daemon_delivers() {
         .await
         .unwrap();
     assert!(another.delivers().await.unwrap());
+}
+
+#[tokio::test]
+async fn what_runs_did_is_kept_by_minute_and_hour() {
+    let server = Server::start();
+    let url = server.database("history");
+    let (store, another) = (Arc::new(open(&url).await), Arc::new(open(&url).await));
+    keeps_history(&*store).await;
+    many_daemons([store, another]).await;
 }
 
 #[tokio::test]

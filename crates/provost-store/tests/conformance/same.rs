@@ -5,7 +5,7 @@ use std::iter::repeat_with;
 
 use fastrand::Rng;
 use jiff::SignedDuration;
-use provost_store::{Ingested, Report, ScriptReport, Sqlite, Standing, Store};
+use provost_store::{HistoryScale, Ingested, Report, ScriptReport, Sqlite, Standing, Store};
 use provost_tests::{Postgres as Server, repeats, seed};
 use serde_json::json;
 
@@ -99,9 +99,15 @@ async fn all(store: &dyn Store) -> String {
         runs.push((node, vec![format!("{standing:?}")]));
     }
     let summaries = store.scripts().await.unwrap();
+    let before = store.history(HistoryScale::Minute, at()).await.unwrap();
+    store.fold_history(at()).await.unwrap();
+    let history = store.history(HistoryScale::Minute, at()).await.unwrap();
+    assert_eq!(before, history, "also of what isn't added yet");
     let (nodes, statuses) = (store.nodes().await.unwrap(), store.statuses().await.unwrap());
     let (seen, due) = (store.seen().await.unwrap(), store.next_due().await.unwrap());
-    format!("{nodes:#?} {statuses:?} {seen:?} {due:?} {summaries:?} {scripts:#?} {runs:#?}")
+    format!(
+        "{nodes:#?} {statuses:?} {seen:?} {due:?} {summaries:?} {history:?} {scripts:#?} {runs:#?}"
+    )
 }
 
 async fn ingest(store: &dyn Store, node: &str, batch: &[Report]) -> Ingested {

@@ -6,6 +6,7 @@ use provost_store::{PruneScope, Retention, Sqlite, Store, Tokens};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
+use crate::history::{keeps_history, many_daemons};
 use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
@@ -60,6 +61,14 @@ async fn nodes_get_identities() {
 async fn what_happens_is_queued_for_receivers() {
     let folder = tempfile::tempdir().unwrap();
     queues(&Sqlite::open(folder.path()).unwrap()).await;
+}
+
+#[tokio::test]
+async fn what_runs_did_is_kept_by_minute_and_hour() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(Sqlite::open(folder.path()).unwrap());
+    keeps_history(&*store).await;
+    many_daemons([store.clone(), store]).await;
 }
 
 #[tokio::test]
