@@ -96,3 +96,21 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   filter.focus();
 });
+// Shows the values below the pointer on a chart of the history: a column of it is a row of the table.
+addEventListener("pointermove", (event) => {
+  const section = document.querySelector(".history");
+  if (!section) return;
+  const plot = event.target.closest?.(".history svg");
+  const rows = section.querySelectorAll("tbody tr");
+  let text = "";
+  if (plot && rows.length) {
+    const box = plot.getBoundingClientRect();
+    const at = Math.floor((event.clientX - box.left) / box.width * rows.length);
+    const cells = [...rows[Math.min(Math.max(at, 0), rows.length - 1)].cells];
+    const names = [...section.querySelectorAll("thead th")].map((name) => name.textContent);
+    const values = cells.map((cell, n) => cell.textContent && `${cell.textContent} ${names[n]}`);
+    text = `${cells[0].textContent}: ${values.slice(1).filter(Boolean).join(", ") || "nothing"}`;
+  }
+  const value = section.querySelector(".value");
+  if (value.textContent !== text) value.textContent = text;
+});

@@ -46,6 +46,7 @@ mod gather;
 mod going_on;
 mod groups;
 mod guard;
+mod history;
 mod hooks;
 mod host_keys;
 mod hostile;

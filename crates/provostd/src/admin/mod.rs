@@ -7,6 +7,7 @@ pub(crate) mod health;
 pub(crate) mod published_nodes;
 pub(crate) mod request;
 pub(crate) mod retention;
+pub(crate) mod run_history;
 pub(crate) mod state;
 pub(crate) mod tokens;
 
@@ -86,6 +87,7 @@ pub(crate) fn router(state: AdminState) -> Router {
         .route(api::SCRIPTS.0, get(scripts))
         .route(api::GROUPS.0, get(groups))
         .route(api::EXPIRY.0, get(expiring))
+        .route(api::HISTORY.0, get(run_history::history))
         .route(api::SSH_AUTHORITY.0, get(host_keys::authority))
         .route(api::GENERATIONS.0, get(generations::generations))
         .route(api::ADMINS.0, add_admin.get(accounts::list))

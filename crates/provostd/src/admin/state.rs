@@ -8,6 +8,7 @@ use super::health::DataFolder;
 use super::retention::Pruner;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
+use crate::fleet::history::History;
 use crate::listener::Stop;
 use crate::listener::tls::NodesTls;
 use crate::metrics::Metrics;
@@ -28,6 +29,7 @@ pub(crate) struct AdminState {
     pub(crate) pending: Arc<Pending>,
     pub(crate) enrolment: Arc<Enrolment>,
     pub(crate) fleet: Arc<Fleet>,
+    pub(crate) history: Arc<History>,
     pub(crate) expiry: Arc<Expiry>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pruner: Arc<Pruner>,

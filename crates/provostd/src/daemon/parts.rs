@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::error::DaemonError;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
+use crate::fleet::history::{History, Range};
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
@@ -87,7 +88,9 @@ impl Parts {
             KnownNodes::new(site.clone(), beats_too, over, enrolment.clone(), expiry.clone());
         let retention = config.retention.retention();
         let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
+        let recent = Arc::<Recent>::default();
         let shared = SharedParts {
+            history: Arc::new(History::new(site.clone(), recent.clone())),
             bodies: Default::default(),
             known: Arc::new(known),
             enrolment,
@@ -95,7 +98,7 @@ impl Parts {
             programs: Arc::new(NodePrograms::new(config)),
             pruner: Arc::new(pruner),
             fleet: Default::default(),
-            recent: Default::default(),
+            recent,
             refresher,
             expiry,
             on_continue: Hook::continues(&config.hooks).map(Arc::new),
@@ -122,6 +125,7 @@ impl Parts {
         tasks.spawn(shared.silence.watch(stop.clone()));
         tasks.spawn(shared.programs.maintain(stop.clone()));
         tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
+        tasks.spawn(shared.history.keep(stop.clone()));
         tasks.spawn(fleet.keep(site, stop.clone()));
         let queues = Queues { store: store.clone(), metrics: metrics.clone() };
         tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
@@ -146,6 +150,7 @@ struct SharedParts {
     pruner: Arc<Pruner>,
     fleet: Arc<Fleet>,
     recent: Arc<Recent>,
+    history: Arc<History>,
     refresher: Arc<Refresher>,
     expiry: Arc<Expiry>,
     on_continue: Option<Arc<Hook>>,
@@ -198,6 +203,7 @@ impl SharedParts {
             pending: self.pending.clone(),
             enrolment: self.enrolment.clone(),
             fleet: self.fleet.clone(),
+            history: self.history.clone(),
             expiry: self.expiry.clone(),
             metrics: self.metrics.clone(),
             pruner: self.pruner.clone(),
@@ -222,7 +228,8 @@ impl SharedParts {
             }),
             overview: Overview {
                 fleet: self.fleet.clone(),
-                recent: self.recent.clone(),
+                history: self.history.clone(),
+                range: Range::default(),
                 beats: self.beats.clone(),
                 over_quota: self.over_quota.clone(),
                 pending: self.pending.clone(),

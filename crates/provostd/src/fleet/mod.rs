@@ -4,6 +4,7 @@
 
 pub(crate) mod changed;
 pub(crate) mod expiry;
+pub(crate) mod history;
 pub(crate) mod open_pages;
 pub(crate) mod recent;
 pub(crate) mod snapshot;

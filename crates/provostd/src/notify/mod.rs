@@ -80,7 +80,6 @@ impl Deliveries {
 
     /// Delivers until `stop`. What is under way then counts as failed.
     pub(crate) async fn keep(mut self, queues: Arc<Queues>, mut stop: Stop) {
-        let watches_storms = self.tells(NoticeKind::StormDone);
         let mut tasks = JoinSet::new();
         let known: BTreeSet<String> =
             self.receivers.iter().map(|receiver| receiver.name.clone()).collect();
@@ -91,10 +90,9 @@ impl Deliveries {
             let queues = Arc::clone(&queues);
             tasks.spawn(async move { receiver.keep(&queues).await });
         }
-        if watches_storms {
-            let queues = Arc::clone(&queues);
-            tasks.spawn(async move { storm::watch(&*queues.store).await });
-        }
+        // Also where nobody is told: the history has their results.
+        let of_storms = Arc::clone(&queues);
+        tasks.spawn(async move { storm::watch(&*of_storms.store).await });
         tasks.spawn(async move {
             while let Some(notice) = self.pending.recv().await {
                 if let Err(error) = queues.store.queue(notice).await {

@@ -8,8 +8,8 @@ pub(crate) mod action;
 pub(crate) mod actions;
 pub(crate) mod answer;
 pub(crate) mod assets;
-pub(crate) mod chart;
 pub(crate) mod events;
+pub(crate) mod history;
 pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod log_text;
@@ -32,10 +32,12 @@ use axum::middleware::{Next, map_response};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::{Store, UploadedLog};
+use serde::Deserialize;
 
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
 use crate::fleet::Fleet;
+use crate::fleet::history::Range;
 use crate::listener::refusal::{Refusal, Refused};
 use crate::nodes::beats::Beats;
 use crate::nodes::history::KnownNodes;
@@ -66,7 +68,7 @@ pub(crate) struct WebState {
 /// The pages, and the changes of `admin` that they make.
 pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
     Router::new()
-        .route("/", get(page::<Overview>))
+        .route("/", get(overview))
         .route("/nodes", get(nodes))
         .route("/nodes/{node}", get(node))
         .route("/nodes/{node}/logs/{run}/{name}", get(log))
@@ -122,6 +124,31 @@ async fn page<P: Page + FromRef<WebState>>(
     parts: Parts,
 ) -> Response<Body> {
     answer::answer(pages, page, &parts).await
+}
+
+/// How far back the overview shows the history.
+#[derive(Deserialize)]
+struct OverviewQuery {
+    #[serde(default)]
+    range: Range,
+}
+
+async fn overview(
+    State(pages): PagesState,
+    State(page): State<Overview>,
+    query: Result<Query<OverviewQuery>, QueryRejection>,
+    parts: Parts,
+) -> Response<Body> {
+    let query = query.map_err(|e| {
+        let hint = "choose one: hour, day, week, year";
+        Refusal::new(e.status(), e.body_text(), hint)
+    });
+    match query {
+        Ok(Query(OverviewQuery { range })) => {
+            answer::answer(pages, Overview { range, ..page }, &parts).await
+        }
+        Err(refusal) => answer::refused(&refusal, "overview").into_response(),
+    }
 }
 
 async fn nodes(

@@ -11,11 +11,11 @@ use provost_steplog::wording;
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
 use std::collections::BTreeMap;
 
-use super::chart::Chart;
+use super::history;
 use super::page::{Page, render};
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
-use crate::fleet::recent::Recent;
+use crate::fleet::history::{History, Range};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
@@ -33,7 +33,9 @@ const MOST_NAMES: usize = 2_000;
 #[derive(Clone)]
 pub(crate) struct Overview {
     pub(crate) fleet: Arc<Fleet>,
-    pub(crate) recent: Arc<Recent>,
+    pub(crate) history: Arc<History>,
+    /// How far back the history is shown.
+    pub(crate) range: Range,
     pub(crate) beats: Arc<Beats>,
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) pending: Arc<Pending>,
@@ -45,7 +47,8 @@ pub(crate) struct Overview {
 struct Content {
     total: String,
     numbers: Vec<Number>,
-    chart: Chart,
+    /// The section of the history.
+    history: String,
     groups: Vec<Group>,
     /// How many causes aren't shown.
     more_groups: usize,
@@ -97,21 +100,27 @@ impl Page for Overview {
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
         let expiring = self.expiry.soon().await?;
-        render(&self.shown(&snapshot, &expiring, Timestamp::now()))
+        let history = history::section(&self.history, self.range).await?;
+        render(&self.shown(&snapshot, &expiring, history, Timestamp::now()))
     }
 }
 
 impl Overview {
-    fn shown(&self, snapshot: &Snapshot, expiring: &[Expiring], now: Timestamp) -> Content {
+    fn shown(
+        &self,
+        snapshot: &Snapshot,
+        expiring: &[Expiring],
+        history: String,
+        now: Timestamp,
+    ) -> Content {
         let members = &snapshot.members;
         let failed =
             members.iter().filter_map(|member| Some((&member.node, member.group.as_deref()?)));
         let groups = failure_groups_by(failed);
-        let second = now.as_second();
         Content {
             total: wording::count(members.len(), "node"),
             numbers: numbers(members.iter().map(|member| &member.node)),
-            chart: Chart::new(&self.recent.seconds_after(0), second),
+            history,
             more_groups: groups.len().saturating_sub(MOST_GROUPS),
             groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, now)).collect(),
             running: self.running(snapshot, now),

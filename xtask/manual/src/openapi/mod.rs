@@ -229,6 +229,9 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             JSON,
             schema::<Vec<api::Expiring>>(schemas),
         ),
+        get(api::HISTORY, "history", "What runs did and how nodes stood over time")
+            .query(&[("range", "How far back: hour, day, week or year")])
+            .answers("200", "Points without a gap.", JSON, schema::<api::History>(schemas)),
         get(
             api::SSH_AUTHORITY,
             "sshAuthority",

@@ -113,6 +113,7 @@ fn query_schema(name: &str) -> Value {
         "runs" | "from" | "generation" => {
             json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })
         }
+        "range" => json!({ "type": "string", "enum": ["hour", "day", "week", "year"] }),
         "beats" => json!({ "type": "boolean" }),
         "since" => json!({ "type": "string", "format": "date-time" }),
         // A name; a set is as good.
