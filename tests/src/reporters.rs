@@ -94,9 +94,14 @@ impl Wire<'_> {
 
     /// The same to a daemon that may refuse it, or be gone. Returns its answer.
     pub fn try_post(&mut self, number: usize, body: &str) -> io::Result<String> {
+        self.try_post_to("records", number, body)
+    }
+
+    /// The same to another path of the node's API.
+    pub fn try_post_to(&mut self, path: &str, number: usize, body: &str) -> io::Result<String> {
         let (node, token) = &self.nodes.tokens[number];
         let request = format!(
-            "POST /v1/nodes/{node}/records HTTP/1.1\r\nHost: provostd\r\nAuthorization: Bearer \
+            "POST /v1/nodes/{node}/{path} HTTP/1.1\r\nHost: provostd\r\nAuthorization: Bearer \
              {token}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );

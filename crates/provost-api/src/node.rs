@@ -80,6 +80,9 @@ pub struct Node {
     /// A store knows nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_for: Option<RunningFor>,
+    /// A step that takes, or took when it last ran, over thrice its usual time. A store knows nothing of it, either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowStep>,
     /// Why nothing more is stored of the node, if it is over its quota. A store knows nothing of it,
     /// either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +118,31 @@ pub struct RunningFor {
     pub inner: Option<InnerStage>,
     /// … at this time by the server's clock.
     pub at: Timestamp,
+}
+
+/// A step that takes over thrice its usual time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SlowStep {
+    /// Its stage.
+    pub stage: String,
+    /// How long it took or has run, in milliseconds.
+    pub ms: u64,
+    /// What it usually takes, …
+    pub usual_ms: u64,
+    /// … and where: `node`, on this one; `fleet`, on half of all nodes.
+    pub of: String,
+    /// Whether it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
+}
+
+impl SlowStep {
+    /// How many times its usual time it took.
+    pub fn times(&self) -> u64 {
+        self.ms / self.usual_ms.max(1)
+    }
 }
 
 /// The stage that a node runs, or the failure that it shows.

@@ -71,8 +71,8 @@ pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use provost_api::admins::{AuditEntry, Pruned};
 pub use provost_api::{
-    Admin, Detail, Facts, LogKind, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status,
-    UpdateStatus,
+    Admin, Detail, Facts, InnerStage, LogKind, Node, NoticeKind, ReportedGenerations, Role,
+    RunningFor, SlowStep, Status, UpdateStatus,
 };
 pub use quota::{Quota, Quotas, RecordQuota};
 pub use retention::{PruneScope, Retention};
@@ -81,7 +81,7 @@ pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
-pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
+pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step, StepTime, StepTimes};
 pub use store::{
     Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, UploadedLog, Watch,
 };

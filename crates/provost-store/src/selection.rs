@@ -7,6 +7,8 @@ use crate::{Node, WaitTarget, failed_at, failure_id, has_failed};
 pub struct Selection {
     /// Only nodes whose kickstart, boot or last rerun failed.
     pub failed: bool,
+    /// Only nodes with a step that takes, or took, much longer than usual.
+    pub slow: bool,
     /// Only nodes with this status or updatestatus.
     pub status: Option<WaitTarget>,
     /// Only nodes that are or failed in this stage.
@@ -40,6 +42,7 @@ impl Selection {
             changed.is_some_and(|at| at >= earliest)
         };
         (!self.failed || has_failed(node))
+            && (!self.slow || node.slow.is_some())
             && self.status.is_none_or(|status| status.is_reached(node))
             && self.stage.as_ref().is_none_or(|stage| node.detail.stage.as_ref() == Some(stage))
             && self.cause.as_ref().is_none_or(is_of_cause)

@@ -1,9 +1,10 @@
 //! How the steps of all nodes ended last, each script by itself.
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 use std::collections::BTreeMap;
 
 use provost_record::{Cause, Outcome, Phase, Record};
+
+use crate::Answer;
 
 /// How many nodes a report names in each of its lists.
 pub const MOST_STEPS: usize = 50;
@@ -19,6 +20,44 @@ pub struct Step {
     pub cause: Option<Cause>,
     /// Since which generation of the bundle it has ended so, well or not; 0 where that isn't known.
     pub since: u64,
+}
+
+/// What a script took on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepTime {
+    /// The node.
+    pub node: String,
+    /// The script.
+    pub script: String,
+    /// How long it took last, in milliseconds.
+    pub ms: u64,
+    /// What it took before, when it ended well; none where it hasn't.
+    pub usual: Option<u64>,
+    /// Whether it ended well last.
+    pub succeeded: bool,
+}
+
+impl StepTime {
+    /// What it usually takes, the last time included. The stores have the same sum.
+    pub fn next_usual(&self) -> Option<u64> {
+        match self.succeeded {
+            true => Some((3 * self.usual.unwrap_or(self.ms) + self.ms) / 4),
+            false => self.usual,
+        }
+    }
+}
+
+/// What scripts take.
+pub trait StepTimes {
+    /// What each script takes on half of the nodes on which it ended well last, in milliseconds; of scripts with at
+    /// least `least` such nodes.
+    fn usual_times(&self, least: u64) -> Answer<'_, BTreeMap<String, u64>>;
+
+    /// The steps that ended well last, and took at least `ms` milliseconds.
+    fn long_steps(&self, ms: u64) -> Answer<'_, Vec<StepTime>>;
+
+    /// Those of `steps`, a node and a script each, that have ended.
+    fn step_times(&self, steps: Vec<(String, String)>) -> Answer<'_, Vec<StepTime>>;
 }
 
 /// A script that nodes have run.

@@ -11,7 +11,8 @@ use tokio::sync::broadcast;
 
 use crate::{
     Accounts, Answer, Enrolment, Event, HistoryStore, Node, NodeStates, Notice, Notices,
-    PruneScope, Pruned, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Tokens,
+    PruneScope, Pruned, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status,
+    StepTimes, Tokens,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -148,7 +149,16 @@ pub struct UploadedLog {
 
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
 pub trait Store:
-    Accounts + Enrolment + HistoryStore + NodeStates + Notices + Tokens + Send + Sync + 'static
+    Accounts
+    + Enrolment
+    + HistoryStore
+    + NodeStates
+    + Notices
+    + StepTimes
+    + Tokens
+    + Send
+    + Sync
+    + 'static
 {
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.

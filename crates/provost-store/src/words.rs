@@ -10,7 +10,7 @@ use provost_api::{Expires, InnerStage};
 use provost_record::Cause;
 use provost_steplog::wording;
 
-use crate::{Detail, FailureGroup, Node, RunningFor, Status};
+use crate::{Detail, FailureGroup, Node, RunningFor, SlowStep, Status};
 
 /// A node that has said nothing of a stage for so long may have no network: when it did is shown.
 const OLD: SignedDuration = SignedDuration::from_secs(90);
@@ -132,7 +132,9 @@ pub fn running_for(running: &RunningFor, now: Timestamp) -> String {
 /// For how long the node's stage has run; or the line or command that failed, and the last line of output.
 pub fn what(node: &Node, now: Timestamp) -> String {
     if let Some(running) = &node.running_for {
-        return running_for(running, now);
+        let slow = node.slow.as_ref().filter(|slow| slow.running);
+        let slow = slow.map(|slow| format!("slow, {}, ", usual(slow))).unwrap_or_default();
+        return slow + &running_for(running, now);
     }
     let detail = &node.detail;
     // A stranger who gives a node's name hides no failure.
@@ -143,8 +145,26 @@ pub fn what(node: &Node, now: Timestamp) -> String {
     let line = line.map(|number| format!("line {number}"));
     let command = command_without_line(detail);
     let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
-    let parts: Vec<&str> = [line.as_deref(), command, last].into_iter().flatten().collect();
-    parts.join(": ")
+    let slow = node.slow.as_ref().filter(|_| detail.cause.is_none()).map(slow);
+    let parts = [line.as_deref(), command, last, slow.as_deref()];
+    parts.into_iter().flatten().collect::<Vec<&str>>().join(": ")
+}
+
+/// `usually 20 s on this node`.
+fn usual(slow: &SlowStep) -> String {
+    let place = match &*slow.of {
+        "node" => "on this node",
+        _ => "on half of the nodes",
+    };
+    format!("usually {} {place}", wording::milliseconds(slow.usual_ms))
+}
+
+/// How slow a step was: `mount_scratch took 4 min, usually 20 s on this node`.
+pub fn slow(slow: &SlowStep) -> String {
+    let SlowStep { stage, ms, running, .. } = slow;
+    let verb = if *running { "has run for" } else { "took" };
+    let time = wording::milliseconds(*ms);
+    format!("{stage} {verb} {time}, {}", usual(slow))
 }
 
 impl FailureGroup {

@@ -100,6 +100,7 @@ mod secrets;
 mod security_page;
 mod shell_library;
 mod shell_library_run;
+mod slow_steps;
 mod snippets;
 mod stale;
 mod store_copy;

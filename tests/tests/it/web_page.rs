@@ -153,7 +153,7 @@ fn a_script_shows_the_stage_of_its_own_that_it_is_in() {
     let mut gate = File::options().read(true).write(true).open(cluster.path("gate")).unwrap();
     browser.visit(&at(&cluster, "/"));
     gate.write_all(b"wait-for-etcd\n").unwrap();
-    browser.until_text("main", "1 in slow, cn001 for");
+    browser.until_text("main", "cn001 in slow for");
     browser.until_text("main", "bootkube: wait-for-etcd for");
     browser.is_well_made();
     browser.visit(&at(&cluster, "/nodes"));

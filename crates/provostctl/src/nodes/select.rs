@@ -8,6 +8,9 @@ pub(crate) struct Selection {
     /// Only nodes whose kickstart, boot or last rerun failed
     #[arg(long)]
     failed: bool,
+    /// Only nodes with a step that takes, or took, over thrice its usual time
+    #[arg(long)]
+    slow: bool,
     /// Only nodes with this status or updatestatus
     #[arg(long)]
     status: Option<WaitTarget>,
@@ -28,6 +31,7 @@ impl Selection {
         let since = self.since.map(|limit| now.checked_sub(limit.duration()));
         provost_store::Selection {
             failed: self.failed,
+            slow: self.slow,
             status: self.status,
             stage: self.stage.clone(),
             cause: self.cause.clone(),

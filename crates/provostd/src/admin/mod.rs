@@ -267,6 +267,7 @@ async fn metrics(
 ) -> Result<Response, Refusal> {
     metrics.expiry.show(&expiry.list().await?);
     metrics.deliveries.queued(store.queue_lengths().await?);
+    metrics.slow.set(known.slow().await? as i64);
     let begun = Instant::now();
     let statuses = known.statuses().await?;
     metrics.store_took("nodes", begun.elapsed());

@@ -33,6 +33,7 @@ use crate::nodes::node_programs::NodePrograms;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
 use crate::nodes::silence::Silence;
+use crate::nodes::slow::SlowSteps;
 use crate::nodes::{self, NodesState};
 use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
@@ -43,6 +44,7 @@ use crate::web::events::Events;
 use crate::web::live::Pages;
 use crate::web::overview::Overview;
 use crate::web::published::PublicationsPage;
+use crate::web::running::RunningNow;
 use crate::web::scripts::Scripts;
 use crate::web::{self, WebState};
 use crate::xcat::Xcat;
@@ -84,8 +86,15 @@ impl Parts {
         let enrolment = Arc::new(enrolment);
         let (beats_too, over) = (beats.clone(), over_quota.clone());
         let site = SiteNodes { store: store.clone(), www: www.clone() };
-        let known =
-            KnownNodes::new(site.clone(), beats_too, over, enrolment.clone(), expiry.clone());
+        let slow = Arc::new(SlowSteps::new(store.clone()));
+        let known = KnownNodes::new(
+            site.clone(),
+            beats_too,
+            over,
+            enrolment.clone(),
+            expiry.clone(),
+            slow.clone(),
+        );
         let retention = config.retention.retention();
         let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
         let recent = Arc::<Recent>::default();
@@ -107,6 +116,7 @@ impl Parts {
             metrics,
             beats,
             over_quota,
+            slow,
             pending,
             tls,
             stop,
@@ -142,6 +152,7 @@ struct SharedParts {
     metrics: Arc<Metrics>,
     beats: Arc<Beats>,
     over_quota: Arc<OverQuota>,
+    slow: Arc<SlowSteps>,
     known: Arc<KnownNodes>,
     pending: Arc<Pending>,
     enrolment: Arc<Enrolment>,
@@ -230,6 +241,7 @@ impl SharedParts {
                 fleet: self.fleet.clone(),
                 history: self.history.clone(),
                 range: Range::default(),
+                running: RunningNow { beats: self.beats.clone(), slow: self.slow.clone() },
                 beats: self.beats.clone(),
                 over_quota: self.over_quota.clone(),
                 pending: self.pending.clone(),

@@ -42,6 +42,8 @@ pub(crate) struct Metrics {
     pub(crate) listeners: Listeners,
     pending: Gauge,
     over_quota: Gauge,
+    /// Nodes with a step that is slow.
+    pub(crate) slow: Gauge,
     pub(crate) expiry: ExpiryGauges,
 }
 
@@ -87,6 +89,10 @@ impl Default for Metrics {
         let over_quota = Gauge::default();
         let help = "Nodes of which nothing more is stored, because they are over their quota";
         registry.register("nodes_over_quota", help, over_quota.clone());
+        let slow = Gauge::default();
+        let help =
+            "Nodes with a step that takes, or took when it last ran, over thrice its usual time";
+        registry.register("nodes_slow", help, slow.clone());
         let store_time = Family::new_with_constructor(short as fn() -> Histogram);
         let help = "Time that the store took, by what it did";
         registry.register_with_unit("store", help, Unit::Seconds, store_time.clone());
@@ -114,6 +120,7 @@ impl Default for Metrics {
             listeners,
             pending,
             over_quota,
+            slow,
             expiry,
         }
     }

@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::beats::Beats;
 use super::enrolment::Enrolment;
 use super::over_quota::OverQuota;
+use super::slow::SlowSteps;
 use crate::fleet::expiry::Expiry;
 use crate::listener::refusal::Refusal;
 use crate::published::SiteNodes;
@@ -27,6 +28,7 @@ pub(crate) struct KnownNodes {
     over_quota: Arc<OverQuota>,
     enrolment: Arc<Enrolment>,
     expiry: Arc<Expiry>,
+    slow: Arc<SlowSteps>,
     histories: Arc<Semaphore>,
 }
 
@@ -45,9 +47,10 @@ impl KnownNodes {
         over_quota: Arc<OverQuota>,
         enrolment: Arc<Enrolment>,
         expiry: Arc<Expiry>,
+        slow: Arc<SlowSteps>,
     ) -> Self {
         let (store, histories) = (site.store.clone(), Arc::new(Semaphore::new(HISTORIES)));
-        Self { store, site, beats, over_quota, enrolment, expiry, histories }
+        Self { store, site, beats, over_quota, enrolment, expiry, slow, histories }
     }
 
     /// Those of these names; without names, all.
@@ -55,6 +58,7 @@ impl KnownNodes {
         let mut nodes = self.site.list(names).await?;
         // What isn't stored with them.
         self.beats.show(&mut nodes);
+        self.slow.show(&mut nodes).await?;
         self.over_quota.show(&mut nodes);
         self.enrolment.show(&mut nodes).await?;
         self.expiry.show(&mut nodes).await?;
@@ -69,6 +73,17 @@ impl KnownNodes {
     /// Of how many nodes nothing more is stored.
     pub(crate) fn over_quota(&self) -> usize {
         self.over_quota.count()
+    }
+
+    /// How many nodes have a step that takes, or took, much longer than usual.
+    pub(crate) async fn slow(&self) -> Result<usize, StoreError> {
+        let mut running = self.store.nodes_named(self.beats.names()).await?;
+        self.beats.show(&mut running);
+        self.slow.show(&mut running).await?;
+        running.retain(|node| node.slow.as_ref().is_some_and(|slow| slow.running));
+        let ended = self.slow.ended().await?;
+        let runs = |name: &String| running.binary_search_by(|node| node.name.cmp(name)).is_ok();
+        Ok(running.len() + ended.iter().filter(|(name, _)| !runs(name)).count())
     }
 
     /// The node of that name.

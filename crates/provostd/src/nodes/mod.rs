@@ -16,6 +16,7 @@ pub(crate) mod pending_nodes;
 pub(crate) mod program;
 pub(crate) mod program_file;
 pub(crate) mod silence;
+pub(crate) mod slow;
 
 use std::sync::Arc;
 

@@ -18,6 +18,7 @@ pub(crate) mod node_list;
 pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod published;
+pub(crate) mod running;
 pub(crate) mod scripts;
 
 use std::sync::Arc;

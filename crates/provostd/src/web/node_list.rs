@@ -129,6 +129,7 @@ impl NodeList {
         };
         let selection = Selection {
             failed: query.failed,
+            slow: false,
             status,
             stage: some(&query.stage),
             cause: some(&query.cause),

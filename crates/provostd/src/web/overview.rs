@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use super::history;
 use super::page::{Page, render};
+use super::running::RunningNow;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
@@ -36,6 +37,7 @@ pub(crate) struct Overview {
     pub(crate) history: Arc<History>,
     /// How far back the history is shown.
     pub(crate) range: Range,
+    pub(crate) running: RunningNow,
     pub(crate) beats: Arc<Beats>,
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) pending: Arc<Pending>,
@@ -52,8 +54,8 @@ struct Content {
     groups: Vec<Group>,
     /// How many causes aren't shown.
     more_groups: usize,
-    /// Lines about stages that run for long.
-    running: Vec<String>,
+    /// The section of what runs now.
+    running: String,
     over_quota: Vec<String>,
     pending: usize,
     /// What expires soon: its name, and what to do.
@@ -101,7 +103,9 @@ impl Page for Overview {
         let snapshot = self.fleet.look().await?;
         let expiring = self.expiry.soon().await?;
         let history = history::section(&self.history, self.range).await?;
-        render(&self.shown(&snapshot, &expiring, history, Timestamp::now()))
+        let now = Timestamp::now();
+        let sections = (history, self.running.section(&snapshot, now).await?);
+        render(&self.shown(&snapshot, &expiring, sections, now))
     }
 }
 
@@ -110,7 +114,7 @@ impl Overview {
         &self,
         snapshot: &Snapshot,
         expiring: &[Expiring],
-        history: String,
+        (history, running): (String, String),
         now: Timestamp,
     ) -> Content {
         let members = &snapshot.members;
@@ -123,7 +127,7 @@ impl Overview {
             history,
             more_groups: groups.len().saturating_sub(MOST_GROUPS),
             groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, now)).collect(),
-            running: self.running(snapshot, now),
+            running,
             over_quota: self.over_quota.list(MOST_LINES),
             pending: self.pending.count(),
             expiring: expiring
@@ -133,15 +137,6 @@ impl Overview {
                 .collect(),
             more_expiring: expiring.len().saturating_sub(MOST_LINES),
         }
-    }
-
-    /// Which stages run for long. Only nodes that send beats are looked at.
-    fn running(&self, snapshot: &Snapshot, now: Timestamp) -> Vec<String> {
-        let names = self.beats.names();
-        let found = names.iter().filter_map(|name| snapshot.member(name));
-        let mut nodes: Vec<Node> = found.map(|member| member.node.clone()).collect();
-        self.beats.show(&mut nodes);
-        words::running(&nodes, now)
     }
 }
 
