@@ -85,6 +85,7 @@ mod policies;
 mod postscripts;
 mod private;
 mod proxies;
+mod published_page;
 mod publishing;
 mod readme;
 mod reboots;

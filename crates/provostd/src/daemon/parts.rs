@@ -248,7 +248,11 @@ impl SharedParts {
                 expiry: self.expiry.clone(),
             },
             scripts: Scripts { store: self.store.clone() },
-            published: PublicationsPage { fleet: self.fleet.clone(), www: self.www.clone() },
+            published: PublicationsPage {
+                fleet: self.fleet.clone(),
+                www: self.www.clone(),
+                expiry: self.expiry.clone(),
+            },
             events: Events { recent: self.recent.clone() },
             store: self.store.clone(),
             known: self.known.clone(),
