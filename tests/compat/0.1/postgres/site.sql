@@ -111,6 +111,49 @@ CREATE TABLE provost.enrolment_window (
 
 
 --
+-- Name: history; Type: TABLE; Schema: provost; Owner: -
+--
+
+CREATE TABLE provost.history (
+    step bigint NOT NULL,
+    at bigint NOT NULL,
+    began bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed bigint NOT NULL,
+    boots text NOT NULL,
+    nodes text
+);
+
+
+--
+-- Name: history_part; Type: TABLE; Schema: provost; Owner: -
+--
+
+CREATE TABLE provost.history_part (
+    id bigint NOT NULL,
+    at bigint NOT NULL,
+    began bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed bigint NOT NULL,
+    boots text NOT NULL
+);
+
+
+--
+-- Name: history_part_id_seq; Type: SEQUENCE; Schema: provost; Owner: -
+--
+
+ALTER TABLE provost.history_part ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME provost.history_part_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: identity; Type: TABLE; Schema: provost; Owner: -
 --
 
@@ -226,7 +269,8 @@ CREATE TABLE provost.step (
     ms bigint NOT NULL,
     cause text,
     since bigint NOT NULL,
-    run bigint NOT NULL
+    run bigint NOT NULL,
+    usual bigint
 )
 WITH (fillfactor='50');
 
@@ -237,6 +281,20 @@ WITH (fillfactor='50');
 
 CREATE TABLE provost.storm (
     began bigint NOT NULL
+);
+
+
+--
+-- Name: storm_result; Type: TABLE; Schema: provost; Owner: -
+--
+
+CREATE TABLE provost.storm_result (
+    began bigint NOT NULL,
+    ended bigint NOT NULL,
+    nodes bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed bigint NOT NULL,
+    lost bigint NOT NULL
 );
 
 
@@ -275,7 +333,7 @@ CREATE TABLE provost.watch (
 --
 
 COPY provost.admin (name, role, token, created, until) FROM stdin;
-lee	read	\\x059345cb805498e641b7ccf3b2b3bb1c54e017cc2b57545b709ca1d7459107e9	1795867182000	1796867182000
+lee	read	\\xe1d5b828d3f5b783317db1d4bf75d4734c8777d08cac2b3bc8a9c60a81544b51	1795879726000	1796879726000
 \.
 
 
@@ -284,22 +342,22 @@ lee	read	\\x059345cb805498e641b7ccf3b2b3bb1c54e017cc2b57545b709ca1d7459107e9	179
 --
 
 COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
-1	1795867179125	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
-2	1795867179234	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
-3	1795867179298	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
-4	1795867182487	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
-5	1795867182553	root	admin.sock	token	{"nodes":"cn008"}	done
-6	1795867182591	root	admin.sock	release	{"nodes":"cn002"}	done
-7	1795867182649	root	admin.sock	remove	{"nodes":"cn004"}	done
-8	1795867182762	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
-9	1795867182823	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
-10	1795867182872	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
-11	1795867182927	root	admin.sock	admin remove	{"name":"kim"}	done
-12	1795867183495	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
-13	1795867184296	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
-14	1795867184573	root	admin.sock	approve	{"node":"cn006"}	done
-15	1795867184870	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
-16	1795867184991	root	admin.sock	enroll close	{}	done
+1	1795879721836	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
+2	1795879721975	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
+3	1795879722078	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
+4	1795879725683	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
+5	1795879725796	root	admin.sock	token	{"nodes":"cn008"}	done
+6	1795879725909	root	admin.sock	release	{"nodes":"cn002"}	done
+7	1795879725956	root	admin.sock	remove	{"nodes":"cn004"}	done
+8	1795879726005	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
+9	1795879726079	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
+10	1795879726343	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
+11	1795879726400	root	admin.sock	admin remove	{"name":"kim"}	done
+12	1795879726931	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+13	1795879727583	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
+14	1795879728262	root	admin.sock	approve	{"node":"cn006"}	done
+15	1795879728687	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
+16	1795879728829	root	admin.sock	enroll close	{}	done
 \.
 
 
@@ -308,8 +366,8 @@ COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
 --
 
 COPY provost.enrolment_join (node, sha256, since, until, origin, spent) FROM stdin;
-cn009	\\x62d70608e58361614b9438e9f20b6ff72ad78bf04d8ac2220222c1ee88c718d9	1795867183000	1795868983000	\N	1795867183842
-cn005	\\x4daeff45bd61b4a9b37ecc6873eb12417336f7c18397852b19d4d68386138118	1795867184000	1795870784000	\N	1795867184435
+cn009	\\x19eccee258caabbed44aaaf90d364481caf4d10aca09b6df900db4cee8a4340c	1795879726000	1795881526000	\N	1795879727150
+cn005	\\x429957fdfcadb4c3e05346965c5a52f6a6ecc0569cc78075bdac9e85adbd414e	1795879727000	1795883327000	\N	1795879727691
 \.
 
 
@@ -330,13 +388,43 @@ COPY provost.enrolment_window (node, until) FROM stdin;
 
 
 --
+-- Data for Name: history; Type: TABLE DATA; Schema: provost; Owner: -
+--
+
+COPY provost.history (step, at, began, succeeded, failed, boots, nodes) FROM stdin;
+60	1795879680000	0	0	0		{"defined":8}
+3600	1795878000000	0	0	0		{"defined":8}
+\.
+
+
+--
+-- Data for Name: history_part; Type: TABLE DATA; Schema: provost; Owner: -
+--
+
+COPY provost.history_part (id, at, began, succeeded, failed, boots) FROM stdin;
+1	1795879680000	1	0	0	
+2	1795879680000	0	1	0	116:1
+3	1795879680000	1	0	0	
+4	1795879680000	0	1	0	
+5	1795879680000	1	0	0	
+6	1795879680000	0	1	0	86:1
+7	1795879680000	1	0	0	
+8	1795879680000	0	0	1	
+9	1795879680000	1	0	0	
+10	1795879680000	0	1	0	113:1
+11	1795879680000	1	0	0	
+12	1795879680000	0	1	0	122:1
+\.
+
+
+--
 -- Data for Name: identity; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
 COPY provost.identity (key, node, since, until, revoked) FROM stdin;
-\\x9d31850f2e2e089d46cbf3674e335aea3165258a8f55cf1a03a40a1241aaa8bc	cn009	1795867183842	1798459183000	\N
-\\x01990bf0736da30446866ce786a40d028933528dd449d60066eaf269203d1cd4	cn005	1795867184435	1798459184000	\N
-\\x526a470cd348d55eb50141c0215b91d2a249955e07e8ea6c91d99ebd9385ebe2	cn006	1795867184000	1798459184000	\N
+\\xd7c51c3292b587b85b42b7327b69d9856afc4ee1b1a6ee27e5c9838d9a82296d	cn009	1795879727150	1798471727000	\N
+\\x10f338ae9c5f9a9eccbcdf233bde65966d121b04d7c635ce543e82eecbf98a4c	cn005	1795879727691	1798471727000	\N
+\\xe679087d011721ec2b822b2e1e41ed42c6c450c687794c1c06b7e203449e33e9	cn006	1795879728000	1798471728000	\N
 \.
 
 
@@ -345,7 +433,7 @@ COPY provost.identity (key, node, since, until, revoked) FROM stdin;
 --
 
 COPY provost.log (node, run, name, at, success, bytes) FROM stdin;
-cn002	01a22206-7d38-7347-8a73-5a34899358e6	03-fails	2026-11-28 11:59:40.726001+00	f	\\x323032362d31312d32385431313a35393a34302e3633375a207374646f757420462073657474696e672075700a323032362d31312d32385431313a35393a34302e3634395a20657865632046203138373735203138373734207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385431313a35393a34302e3635315a207374646572722046206e6f206469736b0a323032362d31312d32385431313a35393a34302e3635315a20657869742046203138373735203720316d730a
+cn002	01a222c5-e142-750a-9c8a-632153283b9a	03-fails	2026-11-28 15:28:43.850985+00	f	\\x323032362d31312d32385431353a32383a34332e3734375a207374646f757420462073657474696e672075700a323032362d31312d32385431353a32383a34332e3734375a20657865632046203235383538203235383537207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385431353a32383a34332e3734395a207374646572722046206e6f206469736b0a323032362d31312d32385431353a32383a34332e3734395a20657869742046203235383538203720316d730a
 \.
 
 
@@ -354,13 +442,13 @@ cn002	01a22206-7d38-7347-8a73-5a34899358e6	03-fails	2026-11-28 11:59:40.726001+0
 --
 
 COPY provost.node (name, state, due) FROM stdin;
-cn001	{"name":"cn001","status":"booted","since":"2026-11-28T11:59:40Z","updatestatus":"synced","lastSeen":"2026-11-28T11:59:40Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7c39-75cb-9cc0-e4471e18d6cb","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22206-7b61-7505-a0ff-4effa87b672d","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":5455,"all":5455,"recordsInHour":26,"runsInHour":3}}	\N
-cn003	{"name":"cn003","status":"booted","since":"2026-11-28T11:59:41Z","lastSeen":"2026-11-28T11:59:41Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7edc-7692-bb99-21bf8eccf52a","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T11:59:41Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":1228,"all":1228,"recordsInHour":6,"runsInHour":1}}	\N
-cn008	{"name":"cn008","status":"defined","since":"2026-11-28T11:59:42Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn002	{"name":"cn002","status":"failed","since":"2026-11-28T11:59:40Z","lastSeen":"2026-11-28T11:59:40Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-7d38-7347-8a73-5a34899358e6","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpVNhnJJ/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpVNhnJJ/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T11:59:40Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T11:59:42.597656803Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":true,"records":{"hour":498851,"inHour":2629,"all":2629,"recordsInHour":10,"runsInHour":1}}	\N
-cn009	{"name":"cn009","status":"booted","since":"2026-11-28T11:59:44Z","lastSeen":"2026-11-28T11:59:44Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22206-8a0c-7573-8b55-09f6b5687589","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T11:59:44Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["D98E7042EF75A2FB"]},"program":"0.1.0","plainHttp":false,"records":{"hour":498851,"inHour":1227,"all":1227,"recordsInHour":6,"runsInHour":1}}	\N
-cn005	{"name":"cn005","status":"defined","since":"2026-11-28T11:59:44.435569253Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn006	{"name":"cn006","status":"defined","since":"2026-11-28T11:59:44Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn001	{"name":"cn001","status":"booted","since":"2026-11-28T15:28:43Z","updatestatus":"synced","lastSeen":"2026-11-28T15:28:43Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e00b-7715-93f7-70f78481e498","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T15:28:43Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a222c5-df1a-709f-b79b-517ac416eb23","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T15:28:42Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":5756,"all":5756,"recordsInHour":26,"runsInHour":3}}	\N
+cn003	{"name":"cn003","status":"booted","since":"2026-11-28T15:28:44Z","lastSeen":"2026-11-28T15:28:44Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e36a-7469-a2f1-c4f2a1d38c29","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T15:28:44Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
+cn002	{"name":"cn002","status":"failed","since":"2026-11-28T15:28:43Z","lastSeen":"2026-11-28T15:28:43Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e142-750a-9c8a-632153283b9a","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpBD9Opz/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpBD9Opz/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T15:28:43Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T15:28:45.912570212Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":2729,"all":2729,"recordsInHour":10,"runsInHour":1}}	\N
+cn008	{"name":"cn008","status":"defined","since":"2026-11-28T15:28:45Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn009	{"name":"cn009","status":"booted","since":"2026-11-28T15:28:47Z","lastSeen":"2026-11-28T15:28:47Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-efa1-73f3-b17b-b472c8db1d9d","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T15:28:47Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":false,"records":{"hour":498855,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
+cn005	{"name":"cn005","status":"defined","since":"2026-11-28T15:28:47.691444886Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn006	{"name":"cn006","status":"defined","since":"2026-11-28T15:28:48Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
 \.
 
 
@@ -377,18 +465,18 @@ COPY provost.notice (id, receiver, at, body) FROM stdin;
 --
 
 COPY provost.record (run, seq, last, bytes, body) FROM stdin;
-1	1	2	381	\\x28b52ffd607e00050600b2cd291f4049b50d796ac6f379e651faebdfcbb0dd3be054c766dd5abb425c150169440b999969e8df40330d63f0b40cdb07a579316c3f80853b63391d2fb10a81ab30165d920426ac3544dc528d59b9de09f4f3240d35dcbd4f4a7fe08aa570c81eec708bcc1508f2920732a41d68e45a6b555eef20444f57998e723dbbc7797a3f4f727d7a47db2f80152621e2773dbf3d404f2f684c5ba14a11200b954263e5ba1e6ab61f374c5f210700f9b569840d6bb008889a875ef70314dae179e71e
-1	3	10	1735	\\x28b52ffd60ce05dd0b0096154224208b580767db3f6535f43d01ad424e65033747c8f34f5e7f097b705df1088100c002300f350037003a00fd7d374b59f5e16b543553df4fca01f0dcf1817cffc8ca8ec3f323d6fe1ec151a0c340c60e5e4b184b9ab6dae12152accd1254ef10f01c4d5a35be0afcc2641ccc7cd1296ec64499cc4bd8b15ca23cc725cd6aad45b60e4f2bea7bb6169587e739d1efeb34350ecf1262a0381592a0e8bb542ad60678681a83ef059da01aa96a7e19af1da3eff941e323bf674927c6118a36c03845a22dcb259e43f004f88eb0028d11e4cb020faf298b31e7354cb3b866d2284993fc3ac61f5923255be041c56fb33c780454d06dd010a5ef82ef85c4b523fda5b8ab6f5398b556632f282060221119c41b5f91313d9829dc8ba1d10588e838c3d15977c897348206147a77a82d85ed09004743b8c3688d875d0f97441faa2d0da36c84024d503d2e9f93b1a70564371c55cb75c98c8e496dd0400596c05d000a3804b54019d92e8817c35448587f26474ebb248445e41d1414
-2	1	2	367	\\x28b52ffd607000cd0500e20c28205049dc06c8aaedd7009a87227009a5b91848c45a8a4f64b1cb4b2e1533880e0c0b9999a9f66ee02dcc6270a4077e88e4b572e0e70016de1477b6e6829302d5508c8d6581ccb016224dd3ea4ebe6f02cf71d851da1f343d143b1056942e505192d148e3c0a4d8812a5595537ed15366937cdfcd698ede203cdfa3bf879f0be8644978da7ddf8e1189a3172cc32e63532240145342a5a9df27187eae99e55d21070028b569500d6bb08821da433fe15e9cadf1bc130a
-2	3	6	896	\\x28b52ffd6083022d0a0016943e24208b3a0767dbdb6a3ba6b58651d57cf7b00b4c087b4746826b5dddf56d2106000803703c320033003700fc3c577f3fa9ab595e0f450ed873430972bdf44c8ebee7079c7d3d82835847d9d60e1a97b4962c8eb9ef21159ccdd534ef1097e38ad82f408e591c4c03a3885f12450c260a5398a42d0e265998730e36f6d537c6e2f33d4356bc3e5ef27b7e2606c97d7d776fc69caa89babe29e16c8007f7f6cd88d634a1bca06be3fc88507a1a4f2cdc80c22c14ee3146d138044fd877841522a420d7b6670a8a010f0fd116f69ca5d927a6826e8306585dd9be1915cf8ef455725f57466928c2aab29eabc25ee392a569093c24bc32c65c6bda0619005e230b32261294120cbfab000438e87537bb179f2e87eb6dd168de1de6950640e2a30dced584e1bb21bb32411116851219d0836526a8b0fa4c8eac76fd042188f36ede61ee01
-3	1	2	381	\\x28b52ffd607e00fd0500b28d291f6049ab03f631841fffffab055221690f0d35e2d864c65fec987d16ac41038b0955555ded71a0910439f849876dc46b36386c4780c4e15a56c8abf6a94cc5da844e553a036379c08418f37b3b14e86571cd24dcbd3fa81dc1bd050fc4c8508a53df63e95e6124333c2397a69416e9db9584e6e74855796f67b8283fef65716f3fef663b06f043141a8e6fe7b808e6e705aa1a2b1a4204474a8472254d6f6792edc809d25f080700f9b569840d6bb008889a875ef70314dae179e71e
-3	3	10	1695	\\x28b52ffd60a605950c0016d84824304d9d0343c796428caee7c491d2764b6c6e9ea0e22427ddf7b7d8ede4634960a0aa92033a003f0041008def19c6088afbfa6e86b0eaef67543553d73f92d79efb418feb2138d9e17b76bcd9d72fb0641d655b53681cd21ab238e6be7f486f364b719e228c41e3149c61df13fc205ff4b8b63d478fac1ad7c51ea20197a769dc9824618441e8200da83088b3800cb230e7dc6bec7b5951d737c624fc9e9f495e3fa729efbaac9615b5665c020bce62c969b19c9eef1f7e3ce2435f9564526f36400593ec9b21a7381f553dd786cf7ed1f5ec900f82d7339453c3090edc80c21c18b88405150e636d5924cd9e20227427483ce9caf6cd9078f6445f29eeeaaa348731e65ad3f6cd98518ad1b589bd9ed50f5a0e19a139c9a54cc321381f053bc0410524201014428ce478e07498ce9314c6c5e05801c4be38ea089c4b99116fa9d17e21be4771809fac712140b84314c674ed2524d187424bc3e008212d842a8b125ca7016a02a85afba73933a22d8510815e138cc2ada0152803eb0268c14c0585f5f77224b44b424544dee14201
-4	1	2	381	\\x28b52ffd607e000d0600b20d2a206049ab03f6312431ecff570ba4421f612f5c1944526d9f6c05fb2c588306160109555565ef71a0132539f84986ed03d26c60d88e008943b6ac90772db232156c131ebaf250ce6583093966e4ef50a019e6e846e1eefd41ef088c5ba19c6b4b6d91cad896c6524636058d649a525aa47f5f12103f4faa0bf27786ccf2f36698e3efe78dd88e018c240a088e7fe7b887e6e705ba9e2b1e42042d2542c992a6bf37ca766425e92f040700f9b569840d6bb008889a875ef70314dae179e71e
-4	3	10	2248	\\x28b52ffd60cf07fd120076a56d2600719d038e3923e9b4ed0f0863c4b5f6512c1d7ed09fec45e147f6fd9f597112555505aa79015e0065006300f1b13c519496087aa2457aa6688134efbde83487a71976f7d734541e7ea74aefdeb55e1c7ee5d4c096efcebc52667cf8ae325eecee13dd06bf1ca9ebee94ec9d1c7e29b1f9ee130d04230fe83811d25b1c6781bce61dfeb262f35ab3cf110c518996b5cd1b7cd7c0b303b69cdd3d9aa6798ed4d39ad51dd4586c06e8883c079e1d689d1db16cbab37873aceeced58c93bb2f85464ade7d25ad163f903c834724517850132948918453c0f3c662d0585d770efc5613cd2eee1ef80cc84a8f271291a0277cf8f7ac6c16e55d84d0b3b277110c9e53ab94565c59a3d0d9bdccbc0e0cb31d9b198677aa945958a0d483c465f5007359cdb42bebe5061d7ee96cc02a86eddd17cbaa19275223419ef378a2d1b2aabc8b2c4ec98e98648682c53b08f42009fe6032701dcee351c0d30ca22bbd6b9ce679cf37a3b36995cbd2bad60bba5437d7b355e6a411344aad5a73d5a8d8d5e04e95b6a5bad1da3abb3aab8d7bb6aa8a6d974e6ada6a46099dd16ad1e1ad8a49a6adaa28ef2e10b59e956d042fa0a0b54ac915687269543c20502231642cebb7f3fb611650413908e6de80842fa03fcf9c756b32220992a09ad952789573360d606f4919b69a2cec05c587b25c65a45e8c39081f6d2c9e6cdae07a12f94608c8fd2863082a2e00be0ba91585bd2bd549e1fb2fe0d158bed5687d0e8ed16252fa50ed691825114a6441f5b87c928cbe5a00db620d66b60e44d03352103451812570371805e0827ab08c7017841fd04048047f344772bb248422f20e130a
-5	1	2	381	\\x28b52ffd607e00050600024e2a206049ab03f631841f4f4fab456442d21e1a6ac4b18921590b19bdf344479480080b9999a9d8e340274a62f0a388ed846b4610db1160e14f2de7e32dd615480db5e8b52c5033ac858ea76931bbb33f8186b035a370f7fe24f6038e3f5f3510e7f8405a52b4566b48973a20f7f88054aaeaa63cfb82d0fcdc90b9b8b3f383cbcf1bc276f6f36eb66300bb24a1e178768e9b607e5e90055b064b89e0509412529a7a7646d98eac247d850600f9b569840d6bb008889a87eae51e1e62ee01
-5	3	6	847	\\x28b52ffd6052023d0900b6523a24208b3a07675cb7d3774c6b1d7582dd99062e3021ec1d1909d615a9fccb470800010368782e002e003200fb385dcdd6f311e4803db783449e87bcc88fef39c1c57efe802dfb30db9a81a34a6b4a42997e1fa15c6ca6a4f8874d95e78120459f44a3bc881b25c154d535f63dbcace7118cc1f73d47157c3e5615f43d3f89c1e27ebe9bdfbbfa01d15957f474bca19ada710543059886b1d085350be71938c2be25ac00dd1479b63d4f11bca02762bfc0fdbc53e6f11e3b0f28135544421bc6d92b2482ee0207473dd9be1b14c796f4d3e2be9e4c638c6973a24449d37389968b0d30694bdb77035652140060234ba22412cc110c8f5b00b5adb8aa0955b7f3a1db95068c97665e607671d70d0594096ab018495c200f9699a0c2fa33397c961679b10905
-6	1	2	381	\\x28b52ffd607e000d0600b20d2a206049ab03f631841fffffab4508b2443134d48863698dc88c38af1cd28187750209555565ef53a0910429f851876d446c361cb6672171c99655f21a1b0da4165b24a11a0816cea1265572ccf1ef32a09705369370f7fea47703d7d6d1d882cce014ad051b2a8e75a0a8db1053a5d426fdbb72d0fcdca92af1ef2c17e5e7bd2cf0efe7dd6c4f008e0842c3f3ef3c17c1fc9ca0309e5b2fa581a6504a8829557f6792edc909d24f080700f9b569840d6bb008889a875ef70314dae179e71e
-6	3	6	846	\\x28b52ffd6051023d0900b6923a24308b380743cbffaaa5dd773718e43b48f21952eae2933462db4d0a6a400e4b48418101152e002e003300fb1955cdd4f58fe4803d777c40ae7f38931ddf73429c7dfd8173cbbc65cc00b684b14469ab7d0f91e26c96a07987cc4ade6b608258de92382bc24459adb5c8d6f7b2a2ae67d692cef7fc4cf2fa394dcdf7ec400c14f7f5ddec38553fcd90133423553dd7c667c7a8f1c4a209bc65a1686e2d0ac80c1c61df11569031825cd99ea34756cd15b15f60e05ba0f21ac5110f8e39a539b84f4004dd050d51baae7d33249e1de92bc55d5d597b6badc620db37634212145ddda4e26c80874541ec0313005f234b9a2412c8110c8e5b80b2ad38aa095cb732a3db4deda0191a5d37645126a8c1622471813c5866820aebcfe4c86a97848288bcc38402
+1	1	2	482	\\x28b52ffd60e30065080006943c2340895607b85b28d1f8eddfc4024196ebb2b381094a4d8c58db9005b0dd894571b01301300032003200eac0f33b3eced3e7f32ce7a7cfe84d5968c83ca296e7b77c0ce8e904cbd82d276bc0ad5a4bb5d53d1f6ade94dd30f3908aa25cdca574c3f3a3c07c9e65424dcff99e16ff6015d612e60eed0e4d29549c4a6243a8a631aa04eeee5b7abee3889ebe348c19dc32b4f31bed446df0f43d5f3a20f874d60a9a43389f01a377085f4ef8144f8fedb5c67eec41a636694fc545995a0e011155556d7c99984cc3349e76f12603ce562cde940091c877159cc72c1dcf97cfd3135d6ccf0f601209d1d374f374a5211e0a2a54070049b4d3305aacc1221536eba5d7fd00857678deb907
+1	3	10	1735	\\x28b52ffd60ce05f50b00e6954224306bac0383967fca4ac1f3e3a30b7136687674e61acf0cd45689fed2001f0b0903851415350037003b00dcdf77b394531fbe3e53b3f4fda41c00cf1d1bc8f78dacbc70787ec4dadf27b0061f83cb42782c592b714cb1c343a0589b21a71e22bbe0f99974727c15f806c634b7b4a7f0535ca224f39265ba44e2d49cc922196371a9c3d349fa7e2945e5e17946f4fb1a458ec3b3741ca46cbdea40cef36d558ab50122d85af0cda09153a334cd6fe3b5e3f33d3f686ce4f72c69d4f880726f598b0285824061ca427105f88e30038d0fe40111eda9d518b314c63cc724da6b9346088ae437d178236b94640b3ca4f875edb107bf700cba0f1e22f455f0cd80b876a4bf12f7f46516a554292060221119c41b60e9303d9829dc8bc1d105e0720877183bc98c7c9d5ad04463ef0e35a6a88d006034866b1dc6ea78d865b824f421dad330ca45081082e271f12cd9fa5a90b5e1a65bab5b3e745c1a82062ab004ee8250c021a805cac87641bc18a642c2fa333972da25212c22efa0a0
+2	1	2	468	\\x28b52ffd60d5002d080036d33a2340895607b85b28d118cddec402bd90142833e10b287db1475a8324c4232616c5c14e042f0031002f00f0fb8ed0f3f4c7117d9f3e239eb2d0b079442dbf6fc98bc6d309b4ada29bb001451563cae9d2ef1b0e4fd94e330f09f1ada6de61599412952dddf0fb283021e83db1fdc1415f3bd6202358a2de82788a5916423163a24aa0aa325bdf74b6d6130a32aa3583c20cee7b463f511b3c5dbf978e067c7a73054e41f87e01233e642f2764e6e9d171afd8dc1836a589631591b5d65a6e2f13b3711ac6932a782ee06c46c153024422575678b8791dbf97d0d393c59a7e1fd0241222c869e7e98b433c02070078b3d3c859acc1221b29fbd24fb817676b3cef8402
+2	3	6	896	\\x28b52ffd608302f5090016543e24306b9d038396b7d5966aefbf69c9f75377eed0738d6706a0d8b6d9d58e3f1012060a292a3200330037000ce1d5dfcfea6a9667972207ecb9dff438fb042733bee7c69b7df604b7ece3965184c725aa49e39afbfe61bdd96c51f30f015774a6ec19141771a30b7c8e32498470a28481684ef29421250c74ce3d6d5f766d2dc2ef5972c4b3c74b7ecf906a90dc67ef0e6f685216559d2d53bed9001187d937141dd47cf292ce16e7467c135c7ca0350fa38a82448240718a2271857d437821beea71a67baea4181147b5698ff3ec159441f781c3b3cedabe218b6743ba21c97d9d2d4ef72dc567590e78c62c2e799a0e81867c67ad35a78f6e16005e230b32261294120cbf5b00306c71122b20a72bbfd13c3ecc9bda391ae25c4d18be1bb22b131461512891013d5866820aabcfe4c86ad74f108238efe61de61e
+3	1	2	482	\\x28b52ffd60e3006d080006d43c2330895807c3b42a6905fcb37fc304a4d4e71637c438408ce8ef48f16650aa82221850013100330031000ac5ef9b89a0abcf285abe579f134f59e8e834a696dfb76485747582835bd8166103b02dc6d66bdabe971e9eb21f67de118ab220d398d21dbf670466142d537a7a4ebe62fb03a8b866d0c1a4d16425cd4159084b92b5a8f642626b8d997e0f31a6ab330dce192033bcef170d4d6d70f5f6bd6448f1eaee153c88f0bd224e7cc75ecec8cdd599c7ad4cb3e3e856431e2f6651b796430f55557d7b8998cee32cae5a82a722ce6e123c25c0e3f1c60a103b4b33dfcbe8ea8832d7be0f70100953f4f47375e5258d159b15070049b4d3305aacc1221536eba5d7fd00857678deb907
+3	3	10	1693	\\x28b52ffd60a405850c00f6974824306bac0383db116505ecb9c8a20a7236687674e61acf2ca6b1d007761c50f05c03031de73a003f0040008767391b28eeefbb59caaa0f5fa1aa99fadea1bce0b9e3337dffc8ca90c37324d6fe3e4159e073906908cf25ad2509c7dce1a728d6e668d643040a637105f87ee0051aa1e9dbe0197268f5f82af00c4fb1707bcb6b20ac491a88a24898d634c983314e18e99c8b8d1d9e56d4f78d312a0fcf8e44bfaf92f4089b584d2b6ad5b90412dca2d2622a398777789ae6427f99a552b1364044e3e0bb41a5592355395fc76b47e87b8ed0f8c8ef5952c9f10196784c63142c16048a0b114b8235a7280f9e310dba0f1c62f465f0dd88b8f6437f29eeeaab281863aebd06df8d3aa3097ddfece5ac8ecf8ad0f95489ae6d1c7f648d94ec8008151f24201014428ce478dfc898cc9314c5c5d05801b4beb8e908964bf9106f69d07e20be4771809fac712140b84314c674ed2524d187424bc3e008212d842a8b125ca7016a0254ad4dd3f418d196428840af0946e156d00a94817501b460a682c2fa7b3912da25a12222ef70a1
+4	1	2	482	\\x28b52ffd60e3006d080006d43c2340893807b85b54d94ead55506895ee22c5277c01a5976fd093966dec0ac11435a411013100320032002c82d7b32345576f496aae57ef693b16183e8f89e3f51c77d1b83a41e2744955dac092abb5f592e5f50d683b32f4f421010cb316271bc30caf77045a929a6e40dcbd574d7fb04c932c99282d93b77681cc5aa61c56bac64b8199b98d5d1f39a6ab270bce19966678d733389ad8e0ea797d7434e0d5dd2b780bc2f50b38ed21fad870135777de327378dd42b75279bb9c86b9d5240111c618634f1f11fd400fe32a15db0bd89c506c478048e4d90ad13e0d3bd747e9ea0a6b2eaf0f7810099304317475e61d1e0b2656070049b4d3305aacc1221536eba5d7fd00857678deb907
+4	3	10	2247	\\x28b52ffd60ce07f51200a6256e26f0905807f82d7f9169a4bc490401ed82d861217190d51a526d8b005ff86a73e24c6433b3d1175e00650065000e8230308a12063a8f08e31ccf328fe89c838ff3f779d5b73bc799f1ef2bd1f9f6a6b4f2f78df2a22ebf9d7963bcf8ef4d5dbcf5edd25cf6be0c27ebed53eca5f8fb5a60f3db2120c78bdc7b3c0f91639e878138c7fdddaa60f356b2af11cd79674ab5cd18fc5697af37c7c3711cf744cf3b535a56927a737485cd001b10087a67caa4b261bda4b7893743eaed4c4948f1f6b54c38c5b76f9c74e2070e247a3c9304030304c841138347bc33c6564c48596fcffb52d2bc2a6fd0bb059454a0c8418f27ef6f79d90bc695e841cbcbbe492a584a8cce29615dcc3265f732f3529a661b36370daf446793613548102656d5038d5575c3acab9799e3ef3b2543a5b5eedbb75e9484141144e2783cd2845545e35b64e2536c582337960adf200e8ade277281d9e102ab071b90c711f13e2f87a6f3cd791cf4bda6ec4923c3b0a6b432776ad65ab28ba46004cc4229d64c2f68b5d85b894eb653b349595f565f94714b465190ed4e39494b49a83025ac58e4ef15ad0ad252148c6f1788b0969765042ea080313ac515609161133f3a204042620899f6b6f3fb611650317910c89d01095b803e8a65b472214235b34bd995ced93400be25f5d8ea59d80b8a0f65b9ca683d1873ee46db593ac9b4c06512c11b6fc8f58863e8292e00be8b1a0a101c11f0ae542b45ef7f4188d0c0ac81bb1a6e77395c127d88d66918e510425441f7b878966c1e5aa8b5e1a6b556977ce8b9691834d1e886910522a847c808bb20fcd0068244f0277264db25a11791779850
+5	1	2	482	\\x28b52ffd60e30065080006943c2330895807c3b42a6905fcb37fc3848454e61637c438400c5b23909c00a8a1064630ac023100320031000c82df778ca0abcf2862be579f134f5968e834a696dfb76485747502c4ada29bb40145576beb29d3efa587a7ecc7997704cbb294a86de986df47811945cc949e9e93afdafe6051a820b1b1360eaed628afe5b9c3e287f44aa0aa7263df438ce9ea080bce19946678df2f1a9adae0eafabd6448f0eaee153c05e17b059cf88ebd9c909babc7c7cd62b363e896268f5764985b0c120fc618636f2f11d3799cc59526782ae0ec26c153023c1ed75680d8613a7e2fa3ab27ac39fd3ec041244cd1d3cfd59777682cd8ac070049b4d3305aacc1221536eba5d7fd00857678deb907
+5	3	6	846	\\x28b52ffd605102450900c6923a24308b3807435cde562d6ddfaf602a5d4f945ce9cc35ce2e9058f4ffca337358420a0a0ca82e002e003300fb0855cdd4f38ec4017bee17913c1f819121dfb3c28bfd3c425bd6e932ecc0a9c298d2e8d2ef25d18bcdd1130f110b5418449fa2689684f29ac60a0355f5b1f5bd5451cfb7b524f83d3b93f47c9ca6c7f70c9f068afbf96e86b0ea07dd90a6273eaa729e8e3b4c503b2eb01ac73006c16231d0b431164fd8f78417a407499e6ccf9023558f67db332814bae6b0a7901189a68d53b7673c05dd060f2f7aae7d37228e3de927c55d3d5d63ccb2d652e6d8be1bf1891ee8b944eac50688706e1f140060234b9a2412c8110c8f5b80b6adb8aa0947b7f221db95068c37cd9c68ba217b32410b1603890ba0c1321354587f264756bb241444e41d2614
+6	1	2	482	\\x28b52ffd60e30065080006943c2230895807c3b42a6905beb17fc384a420251637c438400cd8e77abd1994aaa0080654310033003100eb89dfb79ccfd3eb9cf0fbf41a71a5858e4d236afa7d5356404f2748dc2a6d1136a034c5987a6db5ef21872b6da7a97704cba214d9d8d21dbf9702754e5821a76be527b63f908b64502ab1250e2a9830a80ecc21518c9956486cad315bdf3f8ce8e9cb0ace19146678df2ffa89dae0e9ed7bca80e2d3dd2b780ac2f78a18f11d7b5a23334f978f7bc966c7d1a9863c56122ea7e0218fb5d65a6f4f11b5719ac5534b7055c4da4c822b05783cde58e1e106b6fc9ecea7238bb9f67d40834888a6d3ced3979734546454070049b4d3305aacc1221536eba5d7fd00857678deb907
+6	3	6	846	\\x28b52ffd605102450900b6d23a24208b580767db3f65b5d52b3116425a35623747182c567c51221edc145a880100c2001c0f2f002e003300fb094dcdd2f55172c09efb3d22d73fe064c7f7acf0665f8fd02cebd832ebc031652d05c114fb3e12bdd91c3df30f018ba338cd7294e6688db29e83150632c6de52dfcb49ba3ea19484df7384c8eb2704e27ccff06990b8afef6608a77ecd9090673e698ad7c6673fa871018570cc5a102814038db585e209fb96f0827c50e4baf60c453939d7b6678889b89ce8206b0213e61a62616ebf780aba0d1c5e7455fb66443c5bd257897bba328b514ab1e5d6be19f3891ee8ba4ce9cd0698b0a5ed0313005f234b9a2412c8110c8e5b80b2ad38aa095cb732a3db4deda0191a5d37645126a8c1622471813c5866820aebcfe4c86a97848288bcc38402
 \.
 
 
@@ -397,12 +485,12 @@ COPY provost.record (run, seq, last, bytes, body) FROM stdin;
 --
 
 COPY provost.run (id, node, run, began, pruned) FROM stdin;
-1	cn001	01a22206-7983-70fe-85d3-ad737a8d5f5d	1795867179000	f
-2	cn001	01a22206-7b61-7505-a0ff-4effa87b672d	1795867179000	f
-3	cn001	01a22206-7c39-75cb-9cc0-e4471e18d6cb	1795867180000	f
-4	cn002	01a22206-7d38-7347-8a73-5a34899358e6	1795867180000	f
-5	cn003	01a22206-7edc-7692-bb99-21bf8eccf52a	1795867180000	f
-6	cn009	01a22206-8a0c-7573-8b55-09f6b5687589	1795867184000	f
+1	cn001	01a222c5-dd06-76d5-89c0-638e38456492	1795879722000	f
+2	cn001	01a222c5-df1a-709f-b79b-517ac416eb23	1795879722000	f
+3	cn001	01a222c5-e00b-7715-93f7-70f78481e498	1795879723000	f
+4	cn002	01a222c5-e142-750a-9c8a-632153283b9a	1795879723000	f
+5	cn003	01a222c5-e36a-7469-a2f1-c4f2a1d38c29	1795879723000	f
+6	cn009	01a222c5-efa1-73f3-b17b-b472c8db1d9d	1795879727000	f
 \.
 
 
@@ -410,19 +498,19 @@ COPY provost.run (id, node, run, began, pruned) FROM stdin;
 -- Data for Name: step; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
-COPY provost.step (node, script, ms, cause, since, run) FROM stdin;
-cn001	once	32	\N	1	1
-cn001	change	57	\N	1	2
-cn001	fetch	47	\N	1	3
-cn001	last	15	\N	1	3
-cn002	change	21	\N	1	4
-cn002	fails	32	exit	1	4
-cn002	fetch	129	\N	1	4
-cn002	once	12	\N	1	4
-cn003	fetch	141	\N	1	5
-cn003	slow	141	\N	1	5
-cn009	fetch	367	\N	1	6
-cn009	last	21	\N	1	6
+COPY provost.step (node, script, ms, cause, since, run, usual) FROM stdin;
+cn001	once	9	\N	1	1	\N
+cn001	change	24	\N	1	2	48
+cn001	fetch	27	\N	1	3	98
+cn001	last	3	\N	1	3	23
+cn002	change	15	\N	1	4	\N
+cn002	fails	32	exit	1	4	\N
+cn002	fetch	336	\N	1	4	\N
+cn002	once	4	\N	1	4	\N
+cn003	fetch	88	\N	1	5	\N
+cn003	slow	138	\N	1	5	\N
+cn009	fetch	342	\N	1	6	\N
+cn009	last	15	\N	1	6	\N
 \.
 
 
@@ -435,14 +523,22 @@ COPY provost.storm (began) FROM stdin;
 
 
 --
+-- Data for Name: storm_result; Type: TABLE DATA; Schema: provost; Owner: -
+--
+
+COPY provost.storm_result (began, ended, nodes, succeeded, failed, lost) FROM stdin;
+\.
+
+
+--
 -- Data for Name: token; Type: TABLE DATA; Schema: provost; Owner: -
 --
 
 COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
-\\x9b275fa20ba167fb83d14229e665f3533e4a44f5edb7189d7ec5f7f81e03f6f2	cn001	\N	\N
-\\xdf3130700865713b94eac02e2c1a0eabc48da7090f0cc1070fd3d9e0e29c7cda	cn002	\N	\N
-\\x4577664581855bc9016806390807d4eaef91e05586da136c15a2b9a2e69ef813	cn003	\N	\N
-\\xc8cdfbe53b727f44e0cf4645307d50f1330e909b5617b5c1d9812bf44deec9fa	cn008	\N	\N
+\\x052b03af7e8108076249f2778a56dddf8fba87c9f21afc40104d8f76462dd270	cn001	\N	\N
+\\xd36361a43c227fa16f454340365f05e781e49c4972e8664c816a20867b6516e4	cn002	\N	\N
+\\xb4cdcd7d8b680a641cfcc141fccb0b84b959cdf486c21563efa39c455277b42e	cn003	\N	\N
+\\x2ef03a57b58d33c851cc285fa0e98a99262f8ac35bc6eca43691d69c05f361e5	cn008	\N	\N
 \.
 
 
@@ -451,7 +547,7 @@ COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
 --
 
 COPY provost.version (number) FROM stdin;
-13
+14
 \.
 
 
@@ -460,7 +556,7 @@ COPY provost.version (number) FROM stdin;
 --
 
 COPY provost.watch (at) FROM stdin;
-2026-11-28 11:59:44.068854+00
+2026-11-28 15:28:47.392709+00
 \.
 
 
@@ -469,6 +565,13 @@ COPY provost.watch (at) FROM stdin;
 --
 
 SELECT pg_catalog.setval('provost.audit_id_seq', 16, true);
+
+
+--
+-- Name: history_part_id_seq; Type: SEQUENCE SET; Schema: provost; Owner: -
+--
+
+SELECT pg_catalog.setval('provost.history_part_id_seq', 12, true);
 
 
 --
@@ -531,6 +634,22 @@ ALTER TABLE ONLY provost.enrolment_request
 
 ALTER TABLE ONLY provost.enrolment_window
     ADD CONSTRAINT enrolment_window_pkey PRIMARY KEY (node);
+
+
+--
+-- Name: history_part history_part_pkey; Type: CONSTRAINT; Schema: provost; Owner: -
+--
+
+ALTER TABLE ONLY provost.history_part
+    ADD CONSTRAINT history_part_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: history history_pkey; Type: CONSTRAINT; Schema: provost; Owner: -
+--
+
+ALTER TABLE ONLY provost.history
+    ADD CONSTRAINT history_pkey PRIMARY KEY (step, at);
 
 
 --
@@ -603,6 +722,14 @@ ALTER TABLE ONLY provost.step
 
 ALTER TABLE ONLY provost.storm
     ADD CONSTRAINT storm_pkey PRIMARY KEY (began);
+
+
+--
+-- Name: storm_result storm_result_pkey; Type: CONSTRAINT; Schema: provost; Owner: -
+--
+
+ALTER TABLE ONLY provost.storm_result
+    ADD CONSTRAINT storm_result_pkey PRIMARY KEY (began);
 
 
 --
