@@ -1240,7 +1240,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__nodes)
-            opts="-f -o -h --file --failed --status --stage --cause --since --group --long --sort --output --format --admin --ca --token-file --help"
+            opts="-f -o -h --file --failed --slow --status --stage --cause --since --group --long --sort --output --format --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -233,6 +233,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l failed -d 'Only nodes whose kickstart, boot or last rerun failed'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l slow -d 'Only nodes with a step that takes, or took, over thrice its usual time'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l group -d 'Group failures by cause: the default on a terminal, without NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l long -d 'List a row for each node: the default in a pipe, or with NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s h -l help -d 'Print help'
