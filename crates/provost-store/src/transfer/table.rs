@@ -32,10 +32,7 @@ pub(crate) const TABLES: &[Table] = &[
         name: "history",
         columns: &["step", "at", "began", "succeeded", "failed", "boots", "nodes"],
     },
-    Table {
-        name: "history_part",
-        columns: &["id", "at", "began", "succeeded", "failed", "boots"],
-    },
+    Table { name: "history_part", columns: &["id", "at", "began", "succeeded", "failed", "boots"] },
     Table {
         name: "storm_result",
         columns: &["began", "ended", "nodes", "succeeded", "failed", "lost"],
