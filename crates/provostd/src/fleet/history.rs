@@ -91,12 +91,15 @@ pub(crate) struct Column {
     pub(crate) nodes: NodesByStatus,
 }
 
+/// What was read last, and when.
+type Kept = Mutex<Option<(Instant, Arc<Columns>)>>;
+
 /// The history.
 pub(crate) struct History {
     store: Arc<dyn Store>,
     site: SiteNodes,
     recent: Arc<Recent>,
-    kept: [Mutex<Option<(Instant, Arc<Columns>)>>; 4],
+    kept: [Kept; 4],
 }
 
 impl History {

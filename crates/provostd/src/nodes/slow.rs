@@ -26,8 +26,11 @@ pub(crate) struct SlowSteps {
     store: Arc<dyn Store>,
     read: Mutex<Option<Read>>,
     /// Of each node whose step runs for long: the run and the stage, and what that took before.
-    running: std::sync::Mutex<HashMap<String, (String, String, Option<u64>)>>,
+    running: std::sync::Mutex<HashMap<String, RunningStep>>,
 }
+
+/// The run and the stage, and what that took before.
+type RunningStep = (String, String, Option<u64>);
 
 /// What was read.
 #[derive(Clone)]

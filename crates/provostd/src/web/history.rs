@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use provost_steplog::wording;
 use provost_store::{NodesByStatus, Status, StormResult};
 
-use super::overview::tone;
 use super::page::render;
+use super::tone::tone;
 use crate::fleet::history::{Column, Columns, History, Range};
 use crate::listener::refusal::Refusal;
 

@@ -20,6 +20,7 @@ pub(crate) mod page;
 pub(crate) mod published;
 pub(crate) mod running;
 pub(crate) mod scripts;
+pub(crate) mod tone;
 
 use std::sync::Arc;
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use super::history;
 use super::page::{Page, render};
 use super::running::RunningNow;
+pub(super) use super::tone::tone;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
@@ -160,16 +161,6 @@ fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
         numbers.push(Number { count: reruns, word, tone: "bad", href });
     }
     numbers
-}
-
-/// The class of style of a status.
-pub(super) fn tone(status: Status) -> &'static str {
-    match status {
-        Status::Failed => "bad",
-        Status::Booted => "good",
-        Status::Defined => "faint",
-        _ => "busy",
-    }
 }
 
 impl Group {

@@ -135,7 +135,7 @@ impl Entry {
 fn entries(www: &Path) -> Option<Vec<Entry>> {
     // Only the publisher may enter it, who may be somebody else.
     let is_readable = std::fs::read_dir(www.join(".provost")).is_ok();
-    let own = is_readable.then(|| history(www)).unwrap_or_default();
+    let own = if is_readable { history(www) } else { Vec::new() };
     let mut all: BTreeMap<u64, Entry> = public(www).map(|one| (one.number, one)).collect();
     let is_known = is_readable || !all.is_empty();
     all.extend(own.into_iter().map(|record| (record.number, Entry::of(record))));
