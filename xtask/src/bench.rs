@@ -30,6 +30,12 @@ pub(crate) enum Benchmark {
         #[arg(long, default_value_t = 100_000)]
         nodes: u32,
     },
+    /// Why many nodes failed, for planted causes and by chance
+    Why {
+        /// How many nodes
+        #[arg(long, default_value_t = 100_000)]
+        nodes: u32,
+    },
     /// Many nodes that boot at once: a provostd beside a server that stores nothing
     Storm {
         /// How many nodes
@@ -64,7 +70,7 @@ impl Benchmark {
                 &[("nginx", "nginx-light"), ("curl", "curl"), ("tar", "tar"), ("zstd", "zstd")]
             }
             Self::Exec => &[("cc", "gcc"), ("dash", "dash")],
-            Self::Corpus => &[],
+            Self::Corpus | Self::Why { .. } => &[],
             Self::Record => &[("jq", "jq"), ("bash", "bash")],
             Self::History => &[("initdb", "postgresql")],
             Self::Ingest => &[("initdb", "postgresql")],
@@ -102,6 +108,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
         Benchmark::Page { nodes } => of_tests("page", servers()?, &["--nodes", &nodes.to_string()]),
+        Benchmark::Why { nodes } => of_tests("why", servers()?, &["--nodes", &nodes.to_string()]),
         Benchmark::Storm { nodes, over, store, daemons, kills, identities, logs } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];

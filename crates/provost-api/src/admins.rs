@@ -1,6 +1,6 @@
 //! The admins' API: what `provostctl`, the web page and other programs ask the daemon for, and the answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::AddAssign;
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ const NETWORK: &str = r"^10\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.0\.0/1
 pub const NODES: Route = Route("/v1/nodes");
 /// `GET`: a node with its newest runs, `?runs=N` of them whole.
 pub const NODE: Route = Route("/v1/nodes/{node}");
+/// `GET`: what was changed between two runs of a node, by `?bundles=16-17&plans=3-4&script=NAME`, [`NodeChanges`].
+pub const CHANGES: Route = Route("/v1/nodes/{node}/changes");
 /// `GET`: what the log of a script that runs has grown by after `?from=BYTE`, a [`Followed`]; waits for a while.
 pub const FOLLOW: Route = Route("/v1/nodes/{node}/follow/{script}");
 /// `GET`: the records of a run.
@@ -48,6 +50,8 @@ pub const INSTALLER: Route = Route("/v1/installer");
 pub const SCRIPTS: Route = Route("/v1/scripts");
 /// `GET`: the published [`Groups`].
 pub const GROUPS: Route = Route("/v1/groups");
+/// `GET`: what was published and by whom, the oldest first, each a [`Publication`].
+pub const PUBLICATIONS: Route = Route("/v1/publications");
 /// `GET`: all that expires, soonest first, each an [`Expiring`].
 pub const EXPIRY: Route = Route("/v1/expiry");
 /// `GET`: what runs did and how nodes stood over `?range=hour|day|week|year`, a [`History`].
@@ -340,6 +344,9 @@ pub struct Generations {
     pub bundle: u64,
     /// Of each node's plan.
     pub plans: BTreeMap<String, u64>,
+    /// Of all bundles that nodes have: what is published keeps their files.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub bundles: BTreeSet<u64>,
     /// The public key by which this daemon refreshes what is published, if that names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_key: Option<String>,
@@ -480,6 +487,84 @@ pub struct Scripts {
 pub struct Groups {
     /// Each with its nodes, folded.
     pub groups: BTreeMap<String, String>,
+}
+
+/// Something that was published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Publication {
+    /// Counts the publications.
+    pub number: u64,
+    /// The bundle's generation.
+    pub generation: u64,
+    /// When it was.
+    pub at: Timestamp,
+    /// Which user published it.
+    pub by: String,
+    /// On which machine.
+    pub host: String,
+    /// Why: `publish`, `promote`, `rollback`, `rotate`, `revoke`.
+    pub action: String,
+    /// To which channel; absent: to all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The SHA-256 of each script, in hexadecimal digits.
+    pub scripts: BTreeMap<String, String>,
+}
+
+/// What was changed for a node between two bundles and two plans.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeChanges {
+    /// The scripts; absent if one of the two generations isn't kept any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scripts: Option<Vec<ScriptChange>>,
+    /// The unified diff of the script that was asked for, if it was changed and this admin may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Steps and environment; absent if one of the two plans isn't kept any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<ValueChange>>,
+    /// Why there is no diff or why values are absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
+}
+
+/// A script that was added, changed or removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScriptChange {
+    /// Its path.
+    pub script: String,
+    /// Its SHA-256 before; absent if it was added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<String>,
+    /// Its SHA-256 afterwards; absent if it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// The generation that changed it, …
+    pub generation: u64,
+    /// … when it was published, …
+    pub at: Timestamp,
+    /// … by which user …
+    pub by: String,
+    /// … and on which machine.
+    pub host: String,
+}
+
+/// A part of a plan that was added, changed or removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ValueChange {
+    /// `env NAME`, `postscript`, `postbootscript`, `order of postscripts`, `runbootscripts`.
+    pub name: String,
+    /// Its value before, `(hidden)` if it is secret; absent if there was none, or who asks may not read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<String>,
+    /// Its value afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
 }
 
 /// A part of a log that somebody follows.

@@ -4,6 +4,8 @@
 //! A node only reads its plan. Sites and node ranges are behind the feature `site`.
 
 #[cfg(feature = "site")]
+pub mod difference;
+#[cfg(feature = "site")]
 mod groups;
 pub mod mypostscript;
 mod name;

@@ -108,7 +108,7 @@ impl Prepared<'_> {
         Ok(changes)
     }
 
-    fn plan_changes(&self) -> Vec<PlanChange> {
+    pub(crate) fn plan_changes(&self) -> Vec<PlanChange> {
         let (plans, published) = (self.publication.input.plans, &self.published);
         let mut changes = Vec::new();
         for node in published.iter().chain(plans.keys()).collect::<BTreeSet<_>>() {

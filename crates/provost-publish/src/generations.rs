@@ -1,7 +1,7 @@
 //! Generations never go back, also where the published folder is lost or restored from a backup: nodes
 //! refuse what is older than what they have seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use provost_bundle::Validity;
@@ -39,6 +39,8 @@ pub struct Used {
     pub bundle: u64,
     /// The newest plan that each node has reported.
     pub plans: BTreeMap<String, u64>,
+    /// The bundles that nodes have.
+    pub bundles: BTreeSet<u64>,
     /// All new generations are above this one.
     pub above: u64,
 }
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_older_goes_on_above_what_was_used() {
         let plans = BTreeMap::from([("cn001".to_owned(), 9)]);
-        let used = Used { published: LAST, bundle: 26, plans, above: 0 };
+        let used = Used { published: LAST, bundle: 26, plans, ..Used::default() };
         let old = Generations { bundle: 23, sum_of_plans: 29, ..LAST };
         assert_eq!(used.least_bundle(23), 27);
         assert_eq!(used.least_plan("cn001", 7, old), 10);

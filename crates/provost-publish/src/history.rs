@@ -36,6 +36,19 @@ pub enum Action {
     Revoke,
 }
 
+impl Action {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Promote => "promote",
+            Self::Rollback => "rollback",
+            Self::Rotate => "rotate",
+            Self::Revoke => "revoke",
+        }
+    }
+}
+
 /// Who publishes what, for the history.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {

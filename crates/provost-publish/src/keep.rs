@@ -8,7 +8,10 @@ use provost_bundle::{FileEntry, Manifest};
 use crate::history::{MOST, Origin, Record};
 use crate::prepared::Prepared;
 use crate::previous::{MANIFEST, manifest_path, plan_path};
-use crate::{channels, groups};
+use crate::{channels, groups, publications};
+
+/// How many older publications are kept that nodes still have, the newest of them.
+const MOST_IN_USE: usize = 100;
 
 impl Prepared<'_> {
     /// The record of this publication; none if it is what was published last to the same nodes.
@@ -62,9 +65,14 @@ impl Prepared<'_> {
             kept.insert(own.pack.path());
         }
         let most = MOST - usize::from(record.is_some());
-        for record in self.previous.records().iter().take(most) {
+        let records = self.previous.records();
+        let (newest, older) = records.split_at(most.min(records.len()));
+        let is_in_use =
+            |record: &&Record| self.publication.used.bundles.contains(&record.generation);
+        for record in newest.iter().chain(older.iter().filter(is_in_use).take(MOST_IN_USE)) {
             kept.extend(with_signature(record.file()));
             kept.extend(record.files.iter().map(FileEntry::object_path));
+            kept.extend(publications::files(record.number));
         }
         if self.previous.path(channels::FILE).exists() {
             kept.extend(with_signature(channels::FILE.to_owned()));

@@ -17,6 +17,7 @@ mod plan_index;
 mod prepared;
 mod previous;
 mod publication;
+mod publications;
 mod replace;
 mod secret;
 mod secrets;
@@ -48,6 +49,7 @@ use plan_index::PlanMark;
 pub use prepared::{Access, Prepared, prepare};
 use provost_bundle::{Digest, Link, Manifest, Pack, Tls, Validity};
 pub use publication::{Channel, Input, Progress, Publication, Published};
+pub use publications::{plan_body, publications, script_bytes, scripts_of};
 pub use secrets::salt;
 pub use sign_again::sign_again;
 use stage::Stage;
@@ -193,16 +195,17 @@ impl Prepared<'_> {
         })
     }
 
-    /// Writes what only the publisher may read.
+    /// Writes what only the publisher may read, and what those may who read plans.
     fn write_private(&self, stage: &Stage, record: Option<&Record>) -> Result<(), PublishError> {
         if let Some(salt) = self.new_salt() {
-            stage.write_private(secrets::SALT, salt)?;
+            stage.write_private(secrets::SALT, salt.as_bytes())?;
         }
         if let Some(record) = record {
             let (path, text) = (record.file(), record.text()?);
             let signature = self.publication.key.sign(text.as_bytes(), "")?;
-            stage.write_private(&format!("{path}.minisig"), &signature)?;
-            stage.write_private(&path, &text)?;
+            stage.write_private(&format!("{path}.minisig"), signature.as_bytes())?;
+            stage.write_private(&path, text.as_bytes())?;
+            publications::write(stage, record, &self.plan_changes())?;
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ use crate::succession::Succession;
 pub(crate) const PLAN_MODE: u32 = 0o640;
 /// The folder of the documents with secrets.
 pub(crate) const SECRETS: &str = "secrets";
+/// The folder of what the daemon knows of each publication. No node can have this name.
+pub(crate) const PUBLICATIONS: &str = "plans/.publications";
 
 /// What the admin has written.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use crate::error::PublishError;
 use crate::history;
 use crate::pack::{self, PackError};
 use crate::previous::Previous;
-use crate::publication::PLAN_MODE;
+use crate::publication::{PLAN_MODE, SECRETS};
 use crate::target::Target;
 
 /// The new folder, next to the published one, until it takes its place.
@@ -156,9 +156,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Writes what only the publisher may read.
-    pub(crate) fn write_private(&self, file: &str, text: &str) -> Result<()> {
-        self.write(file, text.as_bytes())
+    /// Writes what only the publisher may read, or those who may read plans.
+    pub(crate) fn write_private(&self, file: &str, bytes: &[u8]) -> Result<()> {
+        self.write(file, bytes)
     }
 
     fn write(&self, file: &str, bytes: &[u8]) -> Result<()> {
@@ -211,9 +211,11 @@ fn is_private(file: &str) -> bool {
     file.starts_with(history::FOLDER)
 }
 
-/// Whether the published file is a plan, or of a plan.
+/// Whether those read it who may read plans: it is one, or has parts of some.
 fn is_plan(file: &str) -> bool {
-    file.starts_with("plans/") || file.starts_with("secrets/")
+    ["plans", SECRETS]
+        .iter()
+        .any(|folder| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// A new file that everybody may read, whatever the umask.

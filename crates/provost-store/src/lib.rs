@@ -58,7 +58,7 @@ pub use enrolment::{
 };
 pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, ServiceChangeKind};
 pub use failures::{
-    Factor, FailureGroup, GroupsOfNode, Share, factors_of, failed_at, failure_groups,
+    Factor, FailureGroup, Share, SiteFacts, are_comparable, factors_of, failed_at, failure_groups,
     failure_groups_by, failure_id, has_failed,
 };
 pub use history::{

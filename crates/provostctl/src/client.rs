@@ -113,6 +113,24 @@ impl Client {
         bytes.map(Into::into).map_err(|e| self.unreachable(&e))
     }
 
+    /// What was changed for a node between two bundles and two plans, with the diff of a script.
+    pub(crate) async fn node_changes(
+        &self,
+        node: &str,
+        bundles: Option<(u64, u64)>,
+        plans: Option<(u64, u64)>,
+        script: &str,
+    ) -> Result<admins::NodeChanges, Failure> {
+        let mut url = self.url(admins::CHANGES, &[node])?;
+        for (name, range) in [("bundles", bundles), ("plans", plans)] {
+            if let Some((from, to)) = range {
+                url.query_pairs_mut().append_pair(name, &format!("{from}-{to}"));
+            }
+        }
+        url.query_pairs_mut().append_pair("script", script);
+        self.json(self.http.get(url)).await
+    }
+
     /// What the log of `script` on `node` has grown by after the byte `from`; waits for a while.
     pub(crate) async fn follow<T: DeserializeOwned>(
         &self,

@@ -108,6 +108,12 @@ impl Demo {
 
         self.well("provostctl nodes")?;
         self.well("provostctl show cn001")?;
+        let why = self.well("provostctl why cn001")?.text;
+        ensure!(why.contains("bundle      1 -> 2"), "why doesn't name the new bundle");
+        ensure!(
+            why.contains("\n+install_keys() {\n") || why.contains("\n+    install -m 0640"),
+            "why lacks the diff"
+        );
         let log = self.well("provostctl log cn001 setupntp")?.text;
         ensure!(log.contains("chrony.keys"), "the log lacks the command's message");
         self.check_failure(line)

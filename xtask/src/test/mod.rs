@@ -29,6 +29,8 @@ pub(crate) enum LongGroup {
     OldKernel,
     /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
     Year,
+    /// Random fleets in which something makes nodes fail, and others in which chance does
+    Fleets,
     /// Two builds of one commit in two folders, whose packages have to be the same bytes
     Reproducible,
 }
@@ -38,7 +40,7 @@ impl LongGroup {
     fn kernels(self) -> &'static [Option<&'static str>] {
         match self {
             Self::OldKernel => &[Some("4.18"), Some("3.10")],
-            Self::Storms | Self::Kills | Self::Year => &[None],
+            Self::Storms | Self::Kills | Self::Year | Self::Fleets => &[None],
             // It runs no test.
             Self::Reproducible => &[],
         }
@@ -56,6 +58,7 @@ impl LongGroup {
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
             Self::Year => "package(provost-tests) & test(/^year::/)",
+            Self::Fleets => "package(provost-store) & binary(fleets)",
             Self::Reproducible => "none()",
         }
     }

@@ -15,7 +15,7 @@ use crate::error::PublishError;
 use crate::generations::PlanHead;
 use crate::key::SecretKey;
 use crate::plan_index::PlanMark;
-use crate::publication::{PLAN_MODE, SECRETS};
+use crate::publication::{PLAN_MODE, PUBLICATIONS, SECRETS};
 
 impl Previous {
     /// Whether the file is there, as it was published, with this text.
@@ -93,7 +93,8 @@ impl Previous {
         (manifest, newest): (&Manifest, &Manifest),
     ) -> bool {
         let right = |(file, text): (&String, &String)| self.has_text(file, text);
-        let known = |file: &String| texts.contains_key(file) || kept.contains(file);
+        let known =
+            |file: &String| texts.contains_key(file) || kept.contains(file) || file == PUBLICATIONS;
         let all_known = |folder| self.files(folder).is_ok_and(|files| files.iter().all(known));
         let linked = fs::read_link(self.path(provost_api::published::NEWEST_PACK));
         texts.iter().all(right)

@@ -3,14 +3,16 @@
 mod factors;
 mod fisher;
 mod normal;
+mod site_facts;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use provost_record::Cause;
 
-pub use self::factors::{Factor, GroupsOfNode, factors_of};
+pub use self::factors::{Factor, are_comparable, factors_of};
 pub use self::fisher::Share;
+pub use self::site_facts::SiteFacts;
 use crate::{Detail, Node, Status, UpdateStatus};
 
 /// Nodes that failed for one cause: in the same stage, by the same [`Cause`], with the same message

@@ -99,7 +99,8 @@ impl Nodes {
             ),
             false => {
                 self.sort.sort(&mut all);
-                rows::table(&all, now, output::width(), Paint::of_stdout())
+                let overview = Overview::explained(&all, client).await;
+                rows::table(&all, &overview.reasons(), now, output::width(), Paint::of_stdout())
             }
         };
         output::print(text.as_bytes())?;

@@ -40,12 +40,21 @@ impl<'a> Overview<'a> {
         Self { nodes, failures, factors, others }
     }
 
-    /// The same with what distinguishes the nodes that failed. The site's groups are asked for where some have.
+    /// The same with what distinguishes the nodes that failed. The site's groups and scripts are asked for where some have.
     pub(crate) async fn explained(nodes: &'a [Node], client: &Client) -> Self {
         let mut overview = Self::new(nodes);
-        let groups = why::groups_of_nodes(client, &overview.failures).await;
-        overview.factors = factors_of(&overview.failures, nodes, &groups);
+        let site = why::site_facts(client, &overview.failures).await;
+        overview.factors = factors_of(&overview.failures, nodes.iter(), &site);
         overview
+    }
+
+    /// The likeliest reason of each failure that has one, in a line.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let line = |(group, factors): (&FailureGroup, &Vec<Factor>)| {
+            let why = why::likeliest(factors)?;
+            Some(format!("why: {}  @cause:{}", escape_cell(&why), group.id))
+        };
+        self.failures.iter().zip(&self.factors).filter_map(line).collect()
     }
 
     /// `3 nodes: 2 booted, 1 failed`.

@@ -36,7 +36,14 @@ impl Sort {
     }
 }
 
-pub(super) fn table(nodes: &[Node], now: Timestamp, width: Option<u16>, paint: Paint) -> String {
+/// The rows, and below them `reasons` why nodes failed.
+pub(super) fn table(
+    nodes: &[Node],
+    reasons: &[String],
+    now: Timestamp,
+    width: Option<u16>,
+    paint: Paint,
+) -> String {
     let mut text = String::new();
     if !nodes.is_empty() {
         let head = ["NODE", "STATUS", "SINCE", "RERUN", "STAGE", "CAUSE", "WHAT"];
@@ -49,6 +56,9 @@ pub(super) fn table(nodes: &[Node], now: Timestamp, width: Option<u16>, paint: P
     text.push_str(&format!("{}\n", words::summary(nodes)));
     if let Some((title, names)) = plain_http(nodes) {
         let _ = writeln!(text, "{title}: {}", fold(&names));
+    }
+    for reason in reasons {
+        let _ = writeln!(text, "{reason}");
     }
     let failed = |node: &&Node| {
         node.status == Status::Failed || node.updatestatus == Some(UpdateStatus::Failed)

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use provost_bundle::Policy;
+use provost_plan::difference::{Difference, Values};
 use provost_plan::nodes::fold;
 use provost_plan::secret;
 use provost_publish::{Changes, FileChange, FileVersion};
@@ -10,7 +11,7 @@ use provost_steplog::terminal::escape;
 use provost_steplog::{Paint, wording};
 use similar::TextDiff;
 
-use super::plan_changes::{Difference, Groups, Kind, SameChange, Values};
+use super::plan_changes::{Groups, Kind, SameChange};
 
 /// The text of all changes.
 pub(super) fn diff(changes: &Changes, groups: &Groups, paint: Paint) -> String {

@@ -97,7 +97,8 @@ impl Ledger {
 pub(super) fn used(ledger: &Ledger, www: &Path, reported: Option<&Reported>, above: u64) -> Used {
     let (bundle, plans) =
         reported.map_or_else(Default::default, |known| (known.bundle, known.plans.clone()));
-    Used { published: ledger.of(www).generations, bundle, plans, above }
+    let bundles = reported.map(|known| known.bundles.clone()).unwrap_or_default();
+    Used { published: ledger.of(www).generations, bundle, plans, bundles, above }
 }
 
 /// What nodes have reported of what is published in `www`, as the daemon says. Where none can be asked, a

@@ -1,8 +1,9 @@
 //! What changes for the nodes: equal changes of many nodes are one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use provost_plan::{Plan, Step};
+use provost_plan::Plan;
+use provost_plan::difference::{Difference, Values, differences};
 use provost_publish::PlanChange;
 
 /// Whether the node had a plan before, and has one afterwards.
@@ -12,24 +13,6 @@ pub(super) enum Kind {
     New,
     Gone,
 }
-
-/// One difference between two plans, without the values that may differ from node to node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Difference {
-    /// A step that is added, or is removed.
-    Step { list: &'static str, step: String, is_added: bool },
-    /// The steps run in another order.
-    Order(&'static str),
-    /// Whether the postbootscripts run at every boot.
-    RunBootScripts(bool),
-    /// A variable that is added, removed or changed.
-    Env { name: String, had: bool, has: bool },
-    /// A secret that is added, removed or changed.
-    Secret { name: String, had: bool, has: bool },
-}
-
-/// The values of a variable before and afterwards.
-pub(super) type Values = (Option<String>, Option<String>);
 
 /// Nodes whose plans change in the same way.
 #[derive(Debug, Default)]
@@ -97,63 +80,10 @@ fn widen(range: &mut Option<(u64, u64)>, plan: Option<&(u64, String)>) {
     }
 }
 
-fn differences(
-    before: Option<&Plan>,
-    after: Option<&Plan>,
-    changed_secrets: &[String],
-) -> (Vec<Difference>, BTreeMap<String, Values>) {
-    let mut all = Vec::new();
-    type Steps = fn(&Plan) -> &[Step];
-    let lists: [(&'static str, Steps); 2] = [
-        ("postscript", |plan| &plan.postscripts),
-        ("postbootscript", |plan| &plan.postbootscripts),
-    ];
-    for (list, steps) in lists {
-        let names = |plan: Option<&Plan>| -> Vec<String> {
-            plan.map_or(&[][..], steps).iter().map(Step::to_string).collect()
-        };
-        let (old, new) = (names(before), names(after));
-        let differing = |some: &[String], others: &[String], is_added| -> Vec<Difference> {
-            let only = some.iter().filter(|step| !others.contains(step));
-            only.map(|step| Difference::Step { list, step: step.clone(), is_added }).collect()
-        };
-        all.extend(differing(&old, &new, false));
-        all.extend(differing(&new, &old, true));
-        if !old.iter().filter(|step| new.contains(step)).eq(new.iter().filter(|s| old.contains(s)))
-        {
-            all.push(Difference::Order(list));
-        }
-    }
-    let every_boot = |plan: Option<&Plan>| plan.is_some_and(|plan| plan.runbootscripts);
-    if every_boot(before) != every_boot(after) {
-        all.push(Difference::RunBootScripts(every_boot(after)));
-    }
-    let value = |plan: Option<&Plan>, name: &str| plan.and_then(|plan| plan.env.get(name).cloned());
-    let mut values = BTreeMap::new();
-    let names = [before, after].into_iter().flatten().flat_map(|plan| plan.env.keys());
-    for name in names.collect::<BTreeSet<_>>() {
-        let (old, new) = (value(before, name), value(after, name));
-        if old != new {
-            let (had, has) = (old.is_some(), new.is_some());
-            all.push(Difference::Env { name: name.clone(), had, has });
-            values.insert(name.clone(), (old, new));
-        }
-    }
-    let secrets = |plan: Option<&Plan>| -> BTreeSet<String> {
-        plan.iter().flat_map(|plan| plan.secret_env.iter().cloned()).collect()
-    };
-    let (old, new) = (secrets(before), secrets(after));
-    for name in old.union(&new) {
-        let (had, has) = (old.contains(name), new.contains(name));
-        if had != has || changed_secrets.contains(name) {
-            all.push(Difference::Secret { name: name.clone(), had, has });
-        }
-    }
-    (all, values)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn change(node: &str, before: Option<&str>, after: Option<&str>) -> PlanChange {

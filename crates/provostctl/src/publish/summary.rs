@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use provost_plan::difference::Difference;
 use provost_plan::nodes::fold;
 use provost_publish::{Changes, FileChange};
 use provost_steplog::terminal::escape;
 use provost_steplog::wording;
 
-use super::plan_changes::{Difference, Groups, Kind};
+use super::plan_changes::{Groups, Kind};
 
 /// How many names a line has, until the rest is counted.
 const MOST_NAMES: usize = 5;

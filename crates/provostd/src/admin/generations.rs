@@ -31,6 +31,7 @@ pub(crate) async fn generations(
     let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
     let seen = store.seen().await?;
     let bundle = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).max();
+    let bundles = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).collect();
     let plans = seen.iter().map(|(node, seen)| (node.clone(), seen.plan));
     let plans = plans.filter(|(_, plan)| plausible(plan)).collect();
     let keys = seen.into_iter().map(|(node, seen)| (node, seen.keys));
@@ -39,6 +40,7 @@ pub(crate) async fn generations(
         www: www.to_path_buf(),
         bundle: bundle.unwrap_or_default(),
         plans,
+        bundles,
         refresh_key: expiry.refresh_key().map(str::to_owned),
         tls: tls.map(|tls| tls.to_string()),
         keys: keys.filter(|(_, keys)| !keys.is_empty()).collect(),

@@ -4,6 +4,7 @@ pub(crate) mod enrolment;
 pub(crate) mod events;
 pub(crate) mod generations;
 pub(crate) mod health;
+pub(crate) mod node_changes;
 pub(crate) mod published_nodes;
 pub(crate) mod request;
 pub(crate) mod retention;
@@ -79,6 +80,8 @@ pub(crate) fn router(state: AdminState) -> Router {
     Router::new()
         .route(api::NODES.0, get(list))
         .route(api::NODE.0, get(show))
+        .route(api::CHANGES.0, get(node_changes::changes))
+        .route(api::PUBLICATIONS.0, get(node_changes::publications))
         .route(api::FOLLOW.0, get(follow::follow))
         .route(api::RUN_RECORDS.0, get(records))
         .route(api::RUN_LOG.0, get(log))

@@ -17,6 +17,7 @@ use crate::error::DaemonError;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
+use crate::fleet::reasons::Reasons;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
@@ -107,6 +108,7 @@ impl Parts {
             programs: Arc::new(NodePrograms::new(config)),
             pruner: Arc::new(pruner),
             fleet: Default::default(),
+            reasons: Arc::new(Reasons::new(www.clone())),
             recent,
             refresher,
             expiry,
@@ -125,7 +127,7 @@ impl Parts {
         let state = shared.admin(config, nodes_at);
         let api = admin::router(state.clone()).merge(web::router(shared.web(), state));
 
-        let SharedParts { store, bodies, stop, fleet, metrics, www, .. } = shared;
+        let SharedParts { store, bodies, stop, fleet, metrics, www, reasons, .. } = shared;
         let logins = Logins { store: store.clone(), sessions: Default::default(), bodies };
         let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login())
             .layer(from_fn(web::ask_to_log_in));
@@ -137,7 +139,7 @@ impl Parts {
         tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
         tasks.spawn(shared.history.keep(stop.clone()));
         tasks.spawn(fleet.keep(site, stop.clone()));
-        let queues = Queues { store: store.clone(), metrics: metrics.clone() };
+        let queues = Queues { store: store.clone(), metrics: metrics.clone(), reasons };
         tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
         let xcat = Arc::new(Xcat::new(store, www, stop, config.xcat.dns));
         Ok(Self { nodes, admin, admin_tls, xcat, metrics, tasks })
@@ -160,6 +162,7 @@ struct SharedParts {
     programs: Arc<NodePrograms>,
     pruner: Arc<Pruner>,
     fleet: Arc<Fleet>,
+    reasons: Arc<Reasons>,
     recent: Arc<Recent>,
     history: Arc<History>,
     refresher: Arc<Refresher>,
@@ -246,6 +249,7 @@ impl SharedParts {
                 over_quota: self.over_quota.clone(),
                 pending: self.pending.clone(),
                 expiry: self.expiry.clone(),
+                reasons: self.reasons.clone(),
             },
             scripts: Scripts { store: self.store.clone() },
             published: PublicationsPage {

@@ -10,6 +10,7 @@ use provost_steplog::wording::error_chain;
 use provost_store::{Store, StoreError};
 use tokio::time::sleep;
 
+use crate::fleet::reasons::Reasons;
 use crate::metrics::Metrics;
 
 /// How many wait for a receiver at most. Then the oldest are dropped, …
@@ -23,6 +24,8 @@ pub(super) const TIDY: Duration = Duration::from_secs(60);
 pub(crate) struct Queues {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Why nodes failed.
+    pub(crate) reasons: Arc<Reasons>,
 }
 
 impl Queues {

@@ -25,11 +25,16 @@ impl Hooks {
     }
 
     /// Runs the program for a group.
-    pub(super) async fn run(&self, group: &Group, tries: u32) -> Result<(), Failed> {
+    pub(super) async fn run(
+        &self,
+        group: &Group,
+        why: Option<&str>,
+        tries: u32,
+    ) -> Result<(), Failed> {
         let kind = group.kind();
         // It was configured once, and isn't any more.
         let Some(hook) = hook(&self.config, kind) else { return Ok(()) };
-        let message = Message::of(group);
+        let message = Message::of(group, why);
         let json = serde_json::to_vec(&message).map_err(|e| Failed::of_message(e.to_string()))?;
         let variables = [
             ("PROVOST_EVENT", kind.as_str()),

@@ -38,6 +38,9 @@ pub(super) struct Message {
     pub(super) detail: Detail,
     #[serde(skip_serializing_if = "Option::is_none")]
     storm: Option<Storm>,
+    /// What the nodes of a failure share and the others don't.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
     events: Vec<Part>,
 }
 
@@ -53,7 +56,7 @@ struct Part {
 }
 
 impl Message {
-    pub(super) fn of(group: &Group) -> Self {
+    pub(super) fn of(group: &Group, why: Option<&str>) -> Self {
         let names = group.nodes();
         let times = || group.0.iter().map(|queued| queued.notice.at);
         let first = group.first();
@@ -78,6 +81,7 @@ impl Message {
             service: node.and_then(|node| node.service.clone()),
             detail: node.map(|node| node.detail.clone()).unwrap_or_default(),
             storm: first.storm.clone(),
+            why: why.map(line_of),
             events: group.0.iter().map(part).collect(),
         }
     }
@@ -150,8 +154,8 @@ fn storm(storm: Option<&Storm>, at: Timestamp) -> String {
 }
 
 /// The body of a message, by its template.
-pub(super) fn body(group: &Group, template: Template) -> Value {
-    let message = Message::of(group);
+pub(super) fn body(group: &Group, why: Option<&str>, template: Template) -> Value {
+    let message = Message::of(group, why);
     match template {
         Template::Json => json!(message),
         Template::Slack => json!({ "text": slack(&message) }),
@@ -166,6 +170,9 @@ fn slack(message: &Message) -> String {
         text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
     };
     let mut text = plain(&message.text).replace('@', "(at)");
+    if let Some(why) = &message.why {
+        text.push_str(&format!("\nwhy: {}", plain(why).replace('@', "(at)")));
+    }
     for part in [&message.detail.error_message, &message.detail.hint].into_iter().flatten() {
         let block: String = part.chars().take(MOST_BLOCK).collect();
         text.push_str(&format!("\n```\n{}\n```", plain(&block)));
@@ -186,6 +193,7 @@ fn alerts(group: &Group, message: &Message) -> Value {
                 "description": message.reason(),
                 "stage": line_of(message.detail.stage.as_deref().unwrap_or_default()),
                 "cause": message.detail.cause.as_ref().map_or("", |cause| cause.as_str()),
+                "why": message.why.as_deref().unwrap_or_default(),
                 "hint": line_of(message.detail.hint.as_deref().unwrap_or_default()),
             },
             "startsAt": at,
@@ -246,7 +254,7 @@ mod tests {
     fn forty_nodes_are_one_message() {
         let names: Vec<String> = (1..=40).map(|n| format!("cn{n:03}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let message = body(&group(NoticeKind::Failed, &names), Template::Json);
+        let message = body(&group(NoticeKind::Failed, &names), None, Template::Json);
         assert_eq!(
             (&message["event"], &message["nodes"]),
             (&"failed".into(), &"cn[001-040]".into())
@@ -271,20 +279,20 @@ mod tests {
             command: Some("mount /scratch".into()),
             ..Detail::default()
         };
-        let message = body(&group, Template::Json);
+        let message = body(&group, None, Template::Json);
         let text = "cn001 failed in mount: time-out: mount /scratch: mounting";
         assert_eq!(
             (&message["text"], &message["command"]),
             (&text.into(), &"mount /scratch".into())
         );
-        let alert = body(&group, Template::Alertmanager);
+        let alert = body(&group, None, Template::Alertmanager);
         let reason = "mount: time-out: mount /scratch: mounting";
         assert_eq!(alert[0]["annotations"]["description"], reason);
     }
 
     #[test]
     fn what_a_script_printed_mentions_nobody() {
-        let message = body(&group(NoticeKind::Failed, &["cn001"]), Template::Slack);
+        let message = body(&group(NoticeKind::Failed, &["cn001"]), None, Template::Slack);
         let text = message["text"].as_str().unwrap();
         assert!(
             text.contains("\n```\nmounting\ncannot\\u{1b}[2J &lt;!channel&gt; @all 'x'\n```"),
@@ -296,8 +304,9 @@ mod tests {
 
     #[test]
     fn a_boot_ends_the_alerts_of_its_node() {
-        let failed = body(&group(NoticeKind::Failed, &["cn001", "cn002"]), Template::Alertmanager);
-        let booted = body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager);
+        let failed =
+            body(&group(NoticeKind::Failed, &["cn001", "cn002"]), None, Template::Alertmanager);
+        let booted = body(&group(NoticeKind::Booted, &["cn002"]), None, Template::Alertmanager);
         let summary = failed[1]["annotations"]["summary"].as_str().unwrap();
         assert!(summary.starts_with("cn002 failed in mount: exit status 32: "), "{summary}");
         assert_eq!((failed.as_array().unwrap().len(), booted.as_array().unwrap().len()), (2, 4));

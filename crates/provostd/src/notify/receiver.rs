@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_http::backoff::{Backoff, Jitter};
 use provost_steplog::wording;
 use provost_steplog::wording::error_chain;
-use provost_store::StoreError;
+use provost_store::{NoticeKind, StoreError};
 use tokio::time::{Instant, sleep};
 
 use super::age::{KEEP, Queues, TIDY};
@@ -103,7 +103,8 @@ impl Receiver {
         tidied: &mut Option<Instant>,
     ) -> Result<bool, StoreError> {
         let count = group.0.len() as u64;
-        let mut tries = 0;
+        let (mut tries, why) = (0, self.why(queues, group).await?);
+        let why = why.as_deref();
         let told = loop {
             // Another daemon may have its turn by now.
             if !queues.store.delivers().await? {
@@ -111,8 +112,8 @@ impl Receiver {
             }
             tries += 1;
             let tried = match &self.transport {
-                Transport::Webhook(webhook) => webhook.deliver(group).await,
-                Transport::Hooks(hooks) => hooks.run(group, tries).await,
+                Transport::Webhook(webhook) => webhook.deliver(group, why).await,
+                Transport::Hooks(hooks) => hooks.run(group, why, tries).await,
             };
             let Err(failed) = tried else { break true };
             queues.metrics.deliveries.failed(&self.name);
@@ -162,6 +163,15 @@ impl Receiver {
             queues.metrics.deliveries.dropped(&self.name, count);
         }
         Ok(true)
+    }
+
+    /// What nodes that failed share and the others don't, if it is about such.
+    async fn why(&self, queues: &Queues, group: &Group) -> Result<Option<String>, StoreError> {
+        let failed = group.first().node.as_deref();
+        match failed.filter(|_| group.kind() == NoticeKind::Failed) {
+            Some(node) => queues.reasons.of_failure(node, queues.store.nodes()).await,
+            None => Ok(None),
+        }
     }
 
     /// Drops what is too much or too old, now and then.

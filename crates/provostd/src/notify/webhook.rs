@@ -58,9 +58,9 @@ impl Webhook {
         Ok(Self { config: config.clone(), client })
     }
 
-    /// Sends one message.
-    pub(super) async fn deliver(&self, group: &Group) -> Result<(), Failed> {
-        let body = serde_json::to_vec(&body(group, self.config.template));
+    /// Sends one message; `why` is what the nodes of a failure share.
+    pub(super) async fn deliver(&self, group: &Group, why: Option<&str>) -> Result<(), Failed> {
+        let body = serde_json::to_vec(&body(group, why, self.config.template));
         let body = body.map_err(|e| Failed::of_message(e.to_string()))?;
         let mut request = self.client.post(&self.config.url.0);
         request = request.header(header::CONTENT_TYPE, "application/json");

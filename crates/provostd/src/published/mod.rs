@@ -1,5 +1,6 @@
 //! What `provostctl publish` has written, served to nodes and caches.
 
+pub(crate) mod changes;
 pub(crate) mod expiry;
 pub(crate) mod file;
 pub(crate) mod path;

@@ -18,6 +18,7 @@ pub(super) use super::tone::tone;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
+use crate::fleet::reasons::{ReasonOfCause, Reasons};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
@@ -43,6 +44,7 @@ pub(crate) struct Overview {
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) pending: Arc<Pending>,
     pub(crate) expiry: Arc<Expiry>,
+    pub(crate) reasons: Arc<Reasons>,
 }
 
 #[derive(Template)]
@@ -83,6 +85,8 @@ struct Group {
     message: String,
     nodes: String,
     when: String,
+    /// What its nodes share and the others don't.
+    why: Option<String>,
     hint: Option<String>,
     next: Vec<String>,
 }
@@ -103,10 +107,11 @@ impl Page for Overview {
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
         let expiring = self.expiry.soon().await?;
+        let reasons = self.reasons.of_snapshot(&snapshot).await;
         let history = history::section(&self.history, self.range).await?;
         let now = Timestamp::now();
         let sections = (history, self.running.section(&snapshot, now).await?);
-        render(&self.shown(&snapshot, &expiring, sections, now))
+        render(&self.shown(&snapshot, &reasons, &expiring, sections, now))
     }
 }
 
@@ -114,6 +119,7 @@ impl Overview {
     fn shown(
         &self,
         snapshot: &Snapshot,
+        reasons: &ReasonOfCause,
         expiring: &[Expiring],
         (history, running): (String, String),
         now: Timestamp,
@@ -127,7 +133,7 @@ impl Overview {
             numbers: numbers(members.iter().map(|member| &member.node)),
             history,
             more_groups: groups.len().saturating_sub(MOST_GROUPS),
-            groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, now)).collect(),
+            groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, reasons, now)).collect(),
             running,
             over_quota: self.over_quota.list(MOST_LINES),
             pending: self.pending.count(),
@@ -164,7 +170,7 @@ fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
 }
 
 impl Group {
-    fn of(group: &FailureGroup, now: Timestamp) -> Self {
+    fn of(group: &FailureGroup, reasons: &ReasonOfCause, now: Timestamp) -> Self {
         let mut next = vec![group.next()];
         if group.detail.cause == Some(Cause::Held) {
             next.push(format!("provostctl continue @cause:{}", group.id));
@@ -178,6 +184,7 @@ impl Group {
             message: lines.join("\n"),
             nodes: folded(&group.nodes),
             when: group.when(now),
+            why: reasons.get(&group.id).cloned(),
             hint: group.detail.hint.as_ref().map(|hint| {
                 let nodes: Vec<&str> = group.nodes.iter().map(String::as_str).collect();
                 words::hint_of(hint, &nodes)

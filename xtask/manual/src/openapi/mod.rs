@@ -186,6 +186,13 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         get(api::NODE, "node", "A node with its newest runs")
             .query(&[("runs", "How many runs are shown whole")])
             .answers("200", "The node.", JSON, history),
+        get(api::CHANGES, "changes", "What was changed for a node between two runs")
+            .query(&[
+                ("bundles", "The bundles of the two: 16-17"),
+                ("plans", "The plans of the two: 3-4"),
+                ("script", "The script whose diff is asked for"),
+            ])
+            .answers("200", "The changes.", JSON, schema::<api::NodeChanges>(schemas)),
         get(
             api::FOLLOW,
             "follow",
@@ -222,6 +229,12 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             "Each with its nodes.",
             JSON,
             schema::<api::Groups>(schemas),
+        ),
+        get(api::PUBLICATIONS, "publications", "What was published, and by whom").answers(
+            "200",
+            "The oldest first.",
+            JSON,
+            list(schema::<api::Publication>(schemas)),
         ),
         get(api::EXPIRY, "expiry", "All that expires, soonest first").answers(
             "200",

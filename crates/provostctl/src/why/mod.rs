@@ -1,16 +1,19 @@
 //! `provostctl why`: what nodes that failed have in common and the others don't, and what has changed on a node since it
 //! last succeeded.
 
+mod changed;
+mod first_difference;
+
 use std::fmt::Write;
 use std::str::FromStr;
 
 use provost_api::admins;
 use provost_plan::nodes::{expand, fold};
-use provost_record::{Outcome, Run, Stage};
 use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::{Paint, wording};
 use provost_store::{
-    Factor, FailureGroup, GroupsOfNode, MAX_RUNS, Node, factors_of, failure_groups, has_failed,
+    Factor, FailureGroup, MAX_RUNS, Node, SiteFacts, are_comparable, factors_of, failure_groups,
+    has_failed,
 };
 use serde_json::{Value, json};
 
@@ -19,6 +22,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_set::NodeName;
 use crate::output;
+use changed::{Changed, changed};
 
 /// How many factors of a failure are shown.
 const MOST_FACTORS: usize = 8;
@@ -58,27 +62,18 @@ struct Explained {
     factors: Vec<Factor>,
 }
 
-/// What has changed on a node between a stage's last success and its failure.
-struct Changed {
-    stage: String,
-    /// The runs of the success and of the failure.
-    runs: [String; 2],
-    /// The name, the value then, and the value now.
-    differences: Vec<(String, String, String)>,
-}
-
 impl Why {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
         let nodes: Vec<Node> = client.nodes(None).await?;
         let failures = failure_groups(&nodes);
-        let groups = groups_of_nodes(client, &failures).await;
-        let factors = factors_of(&failures, &nodes, &groups);
+        let site = site_facts(client, &failures).await;
+        let factors = factors_of(&failures, nodes.iter(), &site);
         let mut explained: Vec<Explained> = failures
             .into_iter()
             .zip(factors)
             .map(|(failure, factors)| Explained { failure, factors })
             .collect();
-        let mut changed = None;
+        let mut changes = None;
         match &self.of {
             None => {}
             Some(Subject::Cause(id)) => {
@@ -92,7 +87,7 @@ impl Why {
                 let history: NodeHistory = client.node(name, MAX_RUNS).await?;
                 explained.retain(|one| one.failure.nodes.contains(name));
                 if has_failed(&history.node) {
-                    changed = changes(&history.runs());
+                    changes = changed(client, name, &history.runs()).await;
                 }
             }
         }
@@ -101,12 +96,12 @@ impl Why {
             Format::Json => {
                 let all: Vec<Value> = explained.iter().map(Explained::json).collect();
                 let mut document = json!({ "failures": all, "others": others });
-                if let Some(changed) = &changed {
+                if let Some(changed) = &changes {
                     document["changed"] = changed.json();
                 }
                 escape_json(&document.to_string()) + "\n"
             }
-            Format::Text => self.text(&explained, changed.as_ref(), others),
+            Format::Text => self.text(&explained, changes.as_ref(), others),
         };
         output::print(text.as_bytes())
     }
@@ -135,36 +130,25 @@ impl Why {
             }
             parts.push(part);
         }
-        if let Some(Changed { stage, runs: [then, now], differences }) = changed {
-            let mut part = format!("since {} last succeeded\n", escape_cell(stage));
-            for (name, then, now) in differences {
-                let line = escape_cell(&format!("{name:<10}  {then} -> {now}"));
-                let _ = writeln!(part, "    {line}");
-            }
-            if differences.is_empty() {
-                part += "    nothing has changed of what the node tells\n";
-            }
-            let _ = writeln!(part, "    run {}, then {}", escape_cell(then), escape_cell(now));
-            parts.push(part);
+        if let Some(changed) = changed {
+            parts.push(changed.text(paint));
         }
         parts.join("\n")
     }
 }
 
-/// Which node is in which groups of the published site, where there are failures to compare by them.
-pub(crate) async fn groups_of_nodes(client: &Client, failures: &[FailureGroup]) -> GroupsOfNode {
-    let mut all = GroupsOfNode::new();
-    if failures.is_empty() {
-        return all;
+/// The groups of the published site and what was published, where there are failures to compare by them.
+pub(crate) async fn site_facts(client: &Client, failures: &[FailureGroup]) -> SiteFacts {
+    if !are_comparable(failures) {
+        return SiteFacts::default();
     }
     // Without them the other factors are still compared.
     let published = client.get::<admins::Groups>(admins::GROUPS).await;
-    for (group, nodes) in published.map(|site| site.groups).unwrap_or_default() {
-        for node in expand(&nodes).unwrap_or_default() {
-            all.entry(node).or_default().push(group.clone());
-        }
-    }
-    all
+    let groups = published.map(|site| site.groups).unwrap_or_default();
+    let groups = groups.into_iter().map(|(name, nodes)| (name, expand(&nodes).unwrap_or_default()));
+    let publications: Vec<admins::Publication> =
+        client.get(admins::PUBLICATIONS).await.unwrap_or_default();
+    SiteFacts::new(groups, &publications)
 }
 
 /// One line for people: the factor that is least by chance.
@@ -191,53 +175,4 @@ impl Explained {
             "title": failure.title(), "factors": factors,
         })
     }
-}
-
-impl Changed {
-    fn json(&self) -> Value {
-        let Self { stage, runs: [then, now], differences } = self;
-        let difference = |(name, then, now): &(String, String, String)| json!({ "name": name, "then": then, "now": now });
-        let differences: Vec<Value> = differences.iter().map(difference).collect();
-        json!({ "stage": stage, "success": then, "failure": now, "differences": differences })
-    }
-}
-
-/// What has changed between the newest failure among `runs`, the newest of which is the first, and the last success of
-/// the same stage before it.
-fn changes(runs: &[Run]) -> Option<Changed> {
-    let at = runs.iter().position(|run| run.failed_stage().is_some())?;
-    let now = &runs[at];
-    let failed = now.failed_stage()?;
-    let succeeded = |run: &'_ &Run| stage_of(run, &failed.stage, Outcome::Success).is_some();
-    let then = runs[at + 1..].iter().find(succeeded)?;
-    let before = stage_of(then, &failed.stage, Outcome::Success)?;
-    let mut differences = Vec::new();
-    let mut compare = |name: &str, then: Option<String>, now: Option<String>| {
-        if let (Some(then), Some(now)) = (then, now)
-            && then != now
-        {
-            differences.push((name.to_owned(), then, now));
-        }
-    };
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
-    compare("bundle", number(then.bundle), number(now.bundle));
-    compare("plan", number(then.plan), number(now.plan));
-    compare("service", Some(then.service.clone()), Some(now.service.clone()));
-    compare("arguments", Some(before.args.join(" ")), Some(failed.args.join(" ")));
-    for (name, value) in now.facts.iter() {
-        compare(name, then.facts.get(name).map(str::to_owned), Some(value.to_owned()));
-    }
-    let time = |stage: &Stage| stage.duration_ms.map(wording::milliseconds);
-    compare("took", time(before), time(failed));
-    Some(Changed {
-        stage: failed.stage.clone(),
-        runs: [then, now].map(|run| run.run.clone()),
-        differences,
-    })
-}
-
-fn stage_of<'r>(run: &'r Run, name: &str, result: Outcome) -> Option<&'r Stage> {
-    run.stages.iter().find(|stage| {
-        stage.stage == name && stage.result == Some(result) && stage.skipped.is_none()
-    })
 }

@@ -1,0 +1,101 @@
+//! The first line of a script's output that differs between two runs.
+
+use std::io::BufReader;
+
+use provost_record::{Run, Stage};
+use provost_steplog::{Entry, Lines};
+use serde::Serialize;
+
+use crate::client::Client;
+
+/// The longest piece of a line that is shown, in characters.
+const MOST: usize = 120;
+
+/// What differs; nothing where all of it is the same.
+#[derive(Default, Serialize)]
+pub(super) struct FirstDifference {
+    /// The number of the line; the first is 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// The line at the success; absent where the output had ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    then: Option<String>,
+    /// The line at the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
+    /// Where a log isn't at the management node: the command that shows what differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+impl FirstDifference {
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let shown = |line: &Option<String>| match line {
+            Some(line) => format!("{:?}", line.chars().take(MOST).collect::<String>()),
+            None => "nothing more".to_owned(),
+        };
+        match (&self.command, self.line) {
+            (Some(command), _) => command.clone(),
+            (None, Some(line)) => {
+                format!("line {line}: {} -> {}", shown(&self.then), shown(&self.now))
+            }
+            (None, None) => "the same".to_owned(),
+        }
+    }
+}
+
+/// What differs between the outputs of a stage in two runs.
+pub(super) async fn first_difference(
+    client: &Client,
+    node: &str,
+    then: (&Run, &Stage),
+    now: (&Run, &Stage),
+) -> FirstDifference {
+    let (before, after) = (output(client, then).await, output(client, now).await);
+    let (Some(before), Some(after)) = (before, after) else {
+        let command = Some(command(node, then, now));
+        return FirstDifference { command, ..FirstDifference::default() };
+    };
+    let differs = |index: &usize| before.get(*index) != after.get(*index);
+    match (0..before.len().max(after.len())).find(differs) {
+        Some(index) => FirstDifference {
+            line: Some(index + 1),
+            then: before.get(index).cloned(),
+            now: after.get(index).cloned(),
+            command: None,
+        },
+        None => FirstDifference::default(),
+    }
+}
+
+/// The lines that a stage printed, if its log was uploaded.
+async fn output(client: &Client, (run, stage): (&Run, &Stage)) -> Option<Vec<String>> {
+    let log = client.log(&run.run, stage.log.as_deref()?).await.ok()?;
+    let (mut lines, mut pieces) = (Vec::new(), String::new());
+    let mut log = Lines::new(BufReader::new(&log[..]));
+    while let Ok(Some(line)) = log.read() {
+        if let Entry::Output { whole, text, .. } = line.entry {
+            pieces.push_str(&String::from_utf8_lossy(text));
+            if whole {
+                lines.push(std::mem::take(&mut pieces));
+            }
+        }
+    }
+    lines.extend(Some(pieces).filter(|rest| !rest.is_empty()));
+    Some(lines)
+}
+
+/// Shows on the node what differs.
+fn command(node: &str, then: (&Run, &Stage), now: (&Run, &Stage)) -> String {
+    let log = |(run, stage): (&Run, &Stage)| {
+        let at = run.stages.iter().position(|one| std::ptr::eq(one, stage)).unwrap_or_default();
+        let name = Stage::log_name(at, &stage.stage, stage.attempt);
+        format!("<(sed -n \"$out\" {}/{name}.log)", run.run)
+    };
+    format!(
+        "ssh {node} 'cd /var/log/provost/scripts; out=\"s/^[^ ]* std... . //p\"; diff {} {}'",
+        log(then),
+        log(now)
+    )
+}
