@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use askama::Template;
 use jiff::Timestamp;
+use provost_api::admins::Publication;
 use provost_bundle::Manifest;
 use provost_publish::{Record, history};
 use provost_steplog::wording;
 use provost_store::{Status, words};
-use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use super::page::{Page, encoded, render};
@@ -78,7 +78,7 @@ struct Folder {
 }
 
 /// A publication: of the file that those may read who read plans, or of the publisher's history.
-#[derive(Debug, Deserialize, PartialEq)]
+#[derive(Debug, PartialEq)]
 struct Entry {
     number: u64,
     generation: u64,
@@ -89,8 +89,14 @@ struct Entry {
     channel: Option<String>,
     /// The digest of each script.
     scripts: BTreeMap<String, String>,
-    #[serde(skip)]
     summary: String,
+}
+
+impl From<Publication> for Entry {
+    fn from(one: Publication) -> Self {
+        let Publication { number, generation, at, by, host, action, channel, scripts } = one;
+        Self { number, generation, at, by, host, action, channel, scripts, summary: String::new() }
+    }
 }
 
 impl Entry {
@@ -136,17 +142,13 @@ fn entries(www: &Path) -> Option<Vec<Entry>> {
     // Only the publisher may enter it, who may be somebody else.
     let is_readable = std::fs::read_dir(www.join(".provost")).is_ok();
     let own = if is_readable { history(www) } else { Vec::new() };
-    let mut all: BTreeMap<u64, Entry> = public(www).map(|one| (one.number, one)).collect();
+    // What those may read who read plans.
+    let public = provost_publish::publications(www).into_iter();
+    let mut all: BTreeMap<u64, Entry> =
+        public.map(|one| (one.number, Entry::from(one))).collect();
     let is_known = is_readable || !all.is_empty();
     all.extend(own.into_iter().map(|record| (record.number, Entry::of(record))));
     is_known.then(|| all.into_values().rev().collect())
-}
-
-/// What those may read who read plans.
-fn public(www: &Path) -> impl Iterator<Item = Entry> {
-    let files = std::fs::read_dir(www.join("publications")).into_iter().flatten().flatten();
-    let files = files.filter(|file| file.path().extension().is_some_and(|it| it == "toml"));
-    files.filter_map(|file| toml::from_str(&std::fs::read_to_string(file.path()).ok()?).ok())
 }
 
 impl Page for PublicationsPage {
@@ -297,8 +299,8 @@ mod tests {
     fn a_publication_says_who_made_it_and_which_scripts_it_changed() {
         let www = tempfile::tempdir().unwrap();
         assert_eq!(entries(www.path()), None, "nobody may read it");
-        let folder = www.path().join("publications");
-        std::fs::create_dir(&folder).unwrap();
+        let folder = www.path().join("plans/.publications");
+        std::fs::create_dir_all(&folder).unwrap();
         let write = |number: u64, scripts: &str| {
             let text = format!(
                 "number = {number}\ngeneration = {number}\nat = \"2026-11-20T17:00:00Z\"\n\
