@@ -42,7 +42,7 @@ const WRONG: &str = "
     const wrong = [];
     const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     if (wide > 0) wrong.push(wide + ' pixels too wide');
-    for (const e of document.querySelectorAll('input, select, button, a, summary')) {
+    for (const e of document.querySelectorAll('input:not([type=hidden]), select, button, a, summary')) {
         const name = e.labels?.length || e.innerText?.trim() || e.ariaLabel;
         if (!name) wrong.push('no name: ' + e.outerHTML);
         const box = (e.type === 'checkbox' ? e.labels[0] : e).getBoundingClientRect();

@@ -45,10 +45,13 @@ impl Audit {
         for entry in all {
             let (result, tone) = match entry.result.as_deref() {
                 Some("done") => ("done", Tone::Good),
+                Some(text) if text.starts_with("failed: ") => ("failed", Tone::Bad),
                 Some(_) => ("refused", Tone::Bad),
                 None => ("unknown", Tone::Busy),
             };
-            let why = entry.result.as_deref().and_then(|text| text.strip_prefix("refused: "));
+            let why = entry.result.as_deref().and_then(|text| {
+                text.strip_prefix("refused: ").or_else(|| text.strip_prefix("failed: "))
+            });
             let request = [request(&entry.request), why.map(|why| format!("({why})"))];
             let request = request.into_iter().flatten().collect::<Vec<_>>().join(" ");
             let at = format!("{:.0}", entry.at);

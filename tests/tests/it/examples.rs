@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said; those of
 /// `with` are in tests/beside_others.rs.
-const SAMPLES: [&str; 26] = [
+const SAMPLES: [&str; 27] = [
     NODE,
     DROP_IN,
     AS_XCAT,
@@ -33,6 +33,7 @@ const SAMPLES: [&str; 26] = [
     SLURM,
     MAIL,
     CONTINUE,
+    FORCED_COMMAND,
     ALERTS,
     DASHBOARD,
     "with/confluent-post",
@@ -58,8 +59,9 @@ const WAREWULF_BOOT: &str = "boot/warewulf-join";
 /// In tests/hooks.rs.
 const SLURM: &str = "hooks/slurm";
 const MAIL: &str = "hooks/mail";
-/// In tests/web_actions.rs.
+/// In tests/order_hooks.rs and tests/web_orders.rs.
 const CONTINUE: &str = "hooks/continue";
+const FORCED_COMMAND: &str = "hooks/forced-command";
 /// In tests/monitoring.rs.
 const ALERTS: &str = "monitoring/alerts.yml";
 const DASHBOARD: &str = "monitoring/grafana.json";

@@ -165,7 +165,9 @@ const PROMISES: &[(&str, &[&str])] = &[
         "provostd: admins::a_role_allows_what_those_below_it_do_and_nothing_above",
     ]),
     ("with the ssh key of the [example", &[
-        "web_actions::an_operator_continues_a_node_by_the_program_of_the_site",
+        "order_hooks::the_key_of_the_example_runs_what_is_published_alone",
+        "order_hooks::the_hook_hands_on_no_hostile_name",
+        "web_orders::an_operator_acts_on_a_selection_by_the_program_of_the_site",
     ]),
     // A thief of the signing key.
     ("a key that was replaced", &[

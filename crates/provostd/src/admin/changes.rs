@@ -1,20 +1,17 @@
 //! What admins change of nodes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use jiff::{SignedDuration, Timestamp};
 use provost_api::admins::{
     self as api, BootsRequest, Named, NodesRequest, Released, TokensRequest,
 };
-use provost_record::{Service, now};
-use provost_store::{PruneScope, Pruned, RunQuery, Store};
-use serde_json::json;
+use provost_record::now;
+use provost_store::{PruneScope, Pruned, Store};
 use tokio::task::spawn_blocking;
 
 use super::accounts::{AuditLog, May};
@@ -24,16 +21,9 @@ use super::state::AdminState;
 use super::{published_nodes, tokens};
 use crate::fleet::Fleet;
 use crate::listener::refusal::Refusal;
-use crate::nodes::history;
 use crate::nodes::history::KnownNodes;
 use crate::nodes::pending::Pending;
-use crate::notify::program::Hook;
 use crate::published::PublishedFolder;
-
-/// The event of a hook that continues a node.
-const CONTINUE: &str = "continue";
-/// Among how many of a node's newest runs its last kickstart or boot is looked for.
-const LATEST: usize = 100;
 
 /// A request about nodes.
 const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
@@ -135,58 +125,6 @@ async fn note_boots(State(store): StoreState, body: Body) -> Result<Json<Vec<Nam
     let at = (!request.withdrawn).then(Timestamp::now);
     let known = store.note_boot_sent(expand(&request.nodes.join(","))?, at).await?;
     Ok(Json(known.into_iter().map(|node| Named { node }).collect()))
-}
-
-/// Has nodes run what they left unfinished, by the program that the site has for it.
-pub(crate) async fn go_on(
-    State(store): StoreState,
-    State(hook): State<Option<Arc<Hook>>>,
-    body: Body,
-) -> Result<StatusCode, Refusal> {
-    let nodes = read_nodes(body).await?;
-    let all = short(&nodes);
-    let by_hand = format!("provostctl continue {all}");
-    let Some(hook) = hook else {
-        let error = format!("continuing {all}: provostd can't log in to nodes");
-        let hint = format!("{by_hand}; or set on_continue under [hooks] of provostd.toml");
-        return Err(Refusal::new(StatusCode::NOT_FOUND, error, hint));
-    };
-    for node in nodes {
-        let command = unfinished(&*store, &node).await?;
-        store.note_boot_sent(vec![node.clone()], Some(Timestamp::now())).await?;
-        let message = json!({ "event": CONTINUE, "nodes": node, "count": 1, "command": command });
-        let variables = [
-            ("PROVOST_EVENT", CONTINUE),
-            ("PROVOST_NODES", &node),
-            ("PROVOST_COUNT", "1"),
-            ("PROVOST_COMMAND", command),
-        ];
-        if let Err(failure) = hook.run(&variables, message.to_string().into_bytes()).await {
-            store.note_boot_sent(vec![node.clone()], None).await?;
-            let line = failure.line.map(|line| format!(": {line}")).unwrap_or_default();
-            let error = format!("continuing {node}: {}{line}", failure.why);
-            let hint =
-                format!("see what it printed in provostd's log; or from your machine: {by_hand}");
-            return Err(Refusal::new(StatusCode::BAD_GATEWAY, error, hint));
-        }
-    }
-    tracing::info!("continued {all}");
-    Ok(StatusCode::ACCEPTED)
-}
-
-/// The command that runs what the last kickstart or boot of `node` left unfinished.
-async fn unfinished(store: &dyn Store, node: &str) -> Result<&'static str, Refusal> {
-    if store.node(node).await?.is_none() {
-        return Err(Refusal::unknown_node(node));
-    }
-    let query = RunQuery { brief: LATEST, ..RunQuery::newest(1) };
-    let stored = store.runs(node, query).await?.runs;
-    let mut runs = stored.iter().flat_map(|run| history::runs_of(run, &BTreeSet::new()));
-    let last = runs.find_map(|run| {
-        let service = Service::ALL.into_iter().find(|service| service.as_str() == run.service);
-        service?.continue_command()
-    });
-    Ok(last.or_else(|| Service::Boot.continue_command()).unwrap_or_default())
 }
 
 /// What of the history would be removed now.

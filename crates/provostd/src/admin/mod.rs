@@ -4,6 +4,7 @@ pub(crate) mod enrolment;
 pub(crate) mod events;
 pub(crate) mod generations;
 pub(crate) mod health;
+pub(crate) mod jobs;
 pub(crate) mod node_changes;
 pub(crate) mod published_nodes;
 pub(crate) mod request;

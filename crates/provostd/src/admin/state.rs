@@ -5,6 +5,8 @@ use provost_store::Store;
 
 use super::accounts::AuditLog;
 use super::health::DataFolder;
+use super::jobs::Jobs;
+use super::jobs::order::OrderHooks;
 use super::retention::Pruner;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
@@ -17,7 +19,6 @@ use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::KnownNodes;
 use crate::nodes::installer::Installer;
 use crate::nodes::pending::Pending;
-use crate::notify::program::Hook;
 use crate::published::PublishedFolder;
 
 /// What handlers of the admin API use.
@@ -37,8 +38,8 @@ pub(crate) struct AdminState {
     pub(crate) www: PublishedFolder,
     pub(crate) data: DataFolder,
     pub(crate) tls: NodesTls,
-    /// By what nodes are continued.
-    pub(crate) on_continue: Option<Arc<Hook>>,
+    pub(crate) orders: Arc<OrderHooks>,
+    pub(crate) jobs: Arc<Jobs>,
     pub(crate) audit: AuditLog,
     pub(crate) stop: Stop,
 }

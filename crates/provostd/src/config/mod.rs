@@ -214,7 +214,7 @@ impl ConfigError {
                  records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, \
                  [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
-                 on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
+                 on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }
@@ -257,6 +257,8 @@ impl Config {
             on_failed: file(config.hooks.on_failed),
             on_lost: file(config.hooks.on_lost),
             on_continue: file(config.hooks.on_continue),
+            on_boot: file(config.hooks.on_boot),
+            on_rerun: file(config.hooks.on_rerun),
             ..config.hooks
         };
         let xcat = XcatConfig { xcatd, ..config.xcat };

@@ -72,8 +72,12 @@ pub struct HooksConfig {
     pub on_failed: Option<PathBuf>,
     /// Run when nodes have stopped reporting.
     pub on_lost: Option<PathBuf>,
-    /// Run when an admin continues a node on the web page.
+    /// Run when an admin continues nodes on the web page.
     pub on_continue: Option<PathBuf>,
+    /// Run when an admin has nodes boot again there.
+    pub on_boot: Option<PathBuf>,
+    /// Run when an admin has nodes run a script there.
+    pub on_rerun: Option<PathBuf>,
     /// How long one may take.
     pub timeout: Limit,
     /// For how long nodes are gathered for one call.
@@ -83,8 +87,9 @@ pub struct HooksConfig {
 impl Default for HooksConfig {
     fn default() -> Self {
         let (timeout, window) = (Limit::seconds(60), Limit::seconds(5));
-        let [on_booted, on_failed, on_lost, on_continue] = Default::default();
-        Self { on_booted, on_failed, on_lost, on_continue, timeout, window }
+        let [on_booted, on_failed, on_lost] = Default::default();
+        let [on_continue, on_boot, on_rerun] = Default::default();
+        Self { on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout, window }
     }
 }
 

@@ -10,6 +10,8 @@ use tokio::task::JoinSet;
 
 use crate::admin::accounts::{AuditLog, Logins};
 use crate::admin::health::DataFolder;
+use crate::admin::jobs::Jobs;
+use crate::admin::jobs::order::OrderHooks;
 use crate::admin::retention::Pruner;
 use crate::admin::{self, AdminState};
 use crate::config::Config;
@@ -36,7 +38,6 @@ use crate::nodes::pending::Pending;
 use crate::nodes::silence::Silence;
 use crate::nodes::slow::SlowSteps;
 use crate::nodes::{self, NodesState};
-use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
 use crate::published::expiry::PublishedExpiry;
 use crate::published::refresher::Refresher;
@@ -112,7 +113,8 @@ impl Parts {
             recent,
             refresher,
             expiry,
-            on_continue: Hook::continues(&config.hooks).map(Arc::new),
+            orders: Arc::new(OrderHooks::new(&config.hooks)),
+            jobs: Default::default(),
             store,
             www,
             metrics,
@@ -167,7 +169,8 @@ struct SharedParts {
     history: Arc<History>,
     refresher: Arc<Refresher>,
     expiry: Arc<Expiry>,
-    on_continue: Option<Arc<Hook>>,
+    orders: Arc<OrderHooks>,
+    jobs: Arc<Jobs>,
     tls: NodesTls,
     stop: Stop,
 }
@@ -225,7 +228,8 @@ impl SharedParts {
             www: self.www.clone(),
             data: DataFolder(config.data.as_path().into()),
             tls: self.tls.clone(),
-            on_continue: self.on_continue.clone(),
+            orders: self.orders.clone(),
+            jobs: self.jobs.clone(),
             audit: AuditLog { store: self.store.clone(), bodies: self.bodies.clone() },
             stop: self.stop.clone(),
         }
@@ -237,7 +241,6 @@ impl SharedParts {
                 open: Default::default(),
                 fleet: self.fleet.clone(),
                 beats: self.beats.clone(),
-                continues: self.on_continue.is_some(),
                 stop: self.stop.clone(),
             }),
             overview: Overview {
@@ -262,6 +265,7 @@ impl SharedParts {
             known: self.known.clone(),
             fleet: self.fleet.clone(),
             beats: self.beats.clone(),
+            jobs: self.jobs.clone(),
         }
     }
 }

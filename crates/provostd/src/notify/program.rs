@@ -15,8 +15,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::config::HooksConfig;
-
 /// How much of a program's output is logged, in bytes.
 const MOST_OUTPUT: usize = 16 * 1024;
 /// How long output is waited for after the program has ended: what it has started may have its pipes.
@@ -61,12 +59,6 @@ impl Drop for Kill {
 }
 
 impl Hook {
-    /// The program by which nodes are continued.
-    pub(crate) fn continues(config: &HooksConfig) -> Option<Self> {
-        let program = config.on_continue.clone()?;
-        Some(Self { key: "on_continue", program, limit: config.timeout })
-    }
-
     /// Runs it with these variables and this on its stdin. With its end all that it has started counts as done; if
     /// it takes too long, all of that is killed. What it prints is logged.
     pub(crate) async fn run(

@@ -1,104 +1,143 @@
-//! What an admin may change on the page. A page asks first; the change itself is that of the API, with its
-//! entry in the audit log.
+//! What an admin may change on the page. A page asks first, and names the nodes and what will be typed on them; the
+//! change itself is that of the API, with its entry in the audit log.
 
-use std::sync::Arc;
-
-use askama::Template;
 use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Extension, Path, Request, State};
-use axum::http::{Response, header};
+use axum::body::Body;
+use axum::extract::{Extension, Path, Query, Request, State};
+use axum::http::{Response, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
-use provost_store::Store;
-use serde_json::{Value, json};
+use provost_plan::nodes::expand;
+use serde_json::json;
 
 use super::action::{Action, of_node};
 use super::answer;
-use super::page::render;
+use super::confirmation::{Chosen, confirmation};
+use super::form::{self, Fields};
+use super::node_list::{NodeList, NodeListQuery};
 use crate::admin::accounts::{Actor, May};
+use crate::admin::jobs::start::{self, JobId};
+use crate::admin::request;
 use crate::admin::{AdminState, changes};
 use crate::listener::refusal::Refusal;
 
-/// The longest answer of the API, in bytes: it is about one node.
-const MAX_ANSWER: usize = 64 * 1024;
-
-#[derive(Template)]
-#[template(path = "action.html")]
-struct Confirmation {
-    title: String,
-    what: &'static str,
-    back: String,
-    next: Option<String>,
-}
-
 /// The pages that ask, and the changes.
 pub(super) fn router(admin: AdminState) -> Router {
-    let audit = &admin.audit;
-    let go_on = audit.change("continue", May::OPERATE, changes::go_on);
-    let release = audit.change("release", May::OPERATE, changes::release);
-    let remove = audit.change("remove", May::OPERATE, changes::remove);
-    let made = |action: Action| {
-        from_fn(move |path: Path<String>, request, next| make(action, path, request, next))
-    };
-    let ask = |action: Action| get(move |state, path, actor| confirm(action, state, path, actor));
-    Router::new()
-        .route(
-            "/nodes/{node}/continue",
-            ask(Action::Continue).merge(go_on.layer(made(Action::Continue))),
-        )
-        .route(
-            "/nodes/{node}/release",
-            ask(Action::Release).merge(release.layer(made(Action::Release))),
-        )
-        .route(
-            "/nodes/{node}/remove",
-            ask(Action::Remove).merge(remove.layer(made(Action::Remove))),
-        )
-        .with_state(admin)
+    let audit = admin.audit.clone();
+    let routes = Action::ALL.into_iter().fold(Router::new(), |router, action| {
+        let word = action.word();
+        let change = match action {
+            Action::Continue => audit.change(word, May::OPERATE, start::go_on),
+            Action::Boot => audit.change(word, May::OPERATE, start::boot),
+            Action::Rerun => audit.change(word, May::OPERATE, start::rerun),
+            Action::Release => audit.change(word, May::OPERATE, changes::release),
+            Action::Remove => audit.change(word, May::OPERATE, changes::remove),
+        };
+        let made = admin.clone();
+        let change =
+            change.layer(from_fn(move |actor: Extension<Actor>, request: Request, next: Next| {
+                make(action, made.clone(), actor, request, next)
+            }));
+        let ask = get(move |state, uri, actor| ask(action, state, uri, actor));
+        let ask_one = get(move |state, path, uri, actor| ask_one(action, state, path, uri, actor));
+        router
+            .route(&format!("/act/{word}"), ask.merge(change))
+            .route(&format!("/nodes/{{node}}/{word}"), ask_one)
+    });
+    routes.with_state(admin)
 }
 
-/// Asks whether it is meant.
-async fn confirm(
+/// Asks whether it is meant, of the nodes that a list shows.
+async fn ask(
     action: Action,
-    State(store): State<Arc<dyn Store>>,
-    Path(node): Path<String>,
+    State(admin): State<AdminState>,
+    uri: Uri,
     Extension(actor): Extension<Actor>,
+) -> Response<Body> {
+    let chosen = async {
+        let fields = Fields::parse(uri.query().unwrap_or_default());
+        let script = fields.value("script").map(str::to_owned);
+        let (nodes, back) = match fields.value("nodes") {
+            Some(text) => (request::expand(text)?, "/nodes".to_owned()),
+            None => {
+                let query = Query::<NodeListQuery>::try_from_uri(&uri);
+                let Query(query) = query
+                    .map_err(|e| request::invalid(e.body_text(), "follow the links of /nodes"))?;
+                let list = NodeList::new(query, admin.fleet.clone(), admin.beats.clone())?;
+                (list.names().await?, list.address())
+            }
+        };
+        Ok(Chosen { nodes, script, fields, back, address: uri.path().to_owned() })
+    };
+    show(action, &admin, chosen.await, &actor).await
+}
+
+/// Asks whether it is meant, of one node.
+async fn ask_one(
+    action: Action,
+    State(admin): State<AdminState>,
+    Path(node): Path<String>,
+    uri: Uri,
+    Extension(actor): Extension<Actor>,
+) -> Response<Body> {
+    let fields = Fields::parse(uri.query().unwrap_or_default());
+    let script = fields.value("script").map(str::to_owned);
+    let (back, address) = (of_node(&node), uri.path().to_owned());
+    let chosen = Chosen { nodes: vec![node], script, fields: Fields::default(), back, address };
+    show(action, &admin, Ok(chosen), &actor).await
+}
+
+async fn show(
+    action: Action,
+    admin: &AdminState,
+    chosen: Result<Chosen, Refusal>,
+    actor: &Actor,
 ) -> Response<Body> {
     let content = async {
         actor.check(action.word(), May::OPERATE)?;
-        if store.node(&node).await?.is_none() {
-            return Err(Refusal::unknown_node(&node));
-        }
-        let next = matches!(action, Action::Release)
-            .then(|| format!("To go on from the step that failed: provostctl continue {node}"));
-        let (title, what, back) = (action.title(&node), action.what(), of_node(&node));
-        render(&Confirmation { title, what, back, next })
+        confirmation(action, admin, chosen?).await
     };
     match content.await {
-        Ok(content) => answer::still(&action.title(&node), "nodes", &content, &actor),
+        Ok((title, content)) => answer::still(&title, "nodes", &content, actor),
         Err(refusal) => answer::refused(&refusal, "nodes"),
     }
 }
 
-/// Makes a request of the API out of a form's, and a page of its answer.
+/// Makes a request of the API out of a form's, and leads to a page of its result.
 async fn make(
     action: Action,
-    Path(node): Path<String>,
+    admin: AdminState,
+    Extension(actor): Extension<Actor>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let (mut head, _) = request.into_parts();
-    head.headers.remove(header::CONTENT_LENGTH);
-    let body = json!({ "nodes": [node] }).to_string();
-    let response = next.run(Request::from_parts(head, Body::from(body))).await;
-    if response.status().is_success() {
-        return Redirect::to(&action.then(&node)).into_response();
+    let (head, body) = request.into_parts();
+    let bodies = &admin.audit.bodies;
+    if let Err(refusal) = actor.check(action.word(), May::OPERATE) {
+        bodies.drain(body).await;
+        return answer::refused(&refusal, "nodes");
     }
-    let status = response.status();
-    let bytes = to_bytes(response.into_body(), MAX_ANSWER).await.unwrap_or_default();
-    let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-    answer::refused(&Refusal::new(status, text("error"), text("hint")), "nodes")
+    let fields = match Fields::read(bodies, body).await {
+        Ok(fields) => fields,
+        Err(refusal) => return answer::refused(&refusal, "nodes"),
+    };
+    let nodes = fields.value("nodes").unwrap_or_default();
+    let mut body = json!({ "nodes": [nodes] });
+    if let Some(script) = fields.value("script") {
+        body["script"] = script.into();
+    }
+    let response = next.run(form::with_json(head, &body)).await;
+    if !response.status().is_success() {
+        return form::refused(response, "nodes").await;
+    }
+    let to = match (response.extensions().get::<JobId>(), expand(nodes).as_deref()) {
+        (Some(JobId(id)), _) => format!("/jobs/{id}"),
+        (None, Ok([node])) => action.then(node),
+        (None, nodes) => {
+            let nodes = nodes.unwrap_or_default().to_vec();
+            format!("/jobs/{}", admin.jobs.add_done(action.word(), actor.who(), nodes))
+        }
+    };
+    Redirect::to(&to).into_response()
 }

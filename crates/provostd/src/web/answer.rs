@@ -55,8 +55,11 @@ pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) ->
     }
     let (title, section) = (page.title(), page.section());
     let actor = parts.extensions.get::<Actor>();
-    let actions = page.node().await.map(|node| action::links(actor, node, pages.continues));
-    let actions = actions.unwrap_or_default();
+    let actions = match (page.node().await, page.selected()) {
+        (Some(node), _) => action::links(actor, node),
+        (None, Some(query)) => action::links_of_all(actor, &query),
+        (None, None) => Vec::new(),
+    };
     match rendered(&page).await {
         Ok(content) => {
             let of = PageFrame { admin: actor.and_then(admin), actions, is_live: true };

@@ -16,12 +16,12 @@ pub(super) struct Asset {
 pub(super) const STYLE: Asset = Asset {
     name: "style.css",
     kind: "text/css; charset=utf-8",
-    text: include_str!("../../assets/style.css"),
+    text: concat!(include_str!("../../assets/style.css"), include_str!("../../assets/act.css")),
 };
 pub(super) const SCRIPT: Asset = Asset {
     name: "live.js",
     kind: "text/javascript; charset=utf-8",
-    text: include_str!("../../assets/live.js"),
+    text: concat!(include_str!("../../assets/live.js"), include_str!("../../assets/copy.js")),
 };
 const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/icon.svg") };

@@ -27,8 +27,6 @@ pub(crate) struct Pages {
     /// What says that a content may be another one.
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) beats: Arc<Beats>,
-    /// Whether nodes can be continued.
-    pub(crate) continues: bool,
     pub(crate) stop: Stop,
 }
 

@@ -8,8 +8,11 @@ pub(crate) mod action;
 pub(crate) mod actions;
 pub(crate) mod answer;
 pub(crate) mod assets;
+pub(crate) mod confirmation;
 pub(crate) mod events;
+pub(crate) mod form;
 pub(crate) mod history;
+pub(crate) mod job;
 pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod log_text;
@@ -38,12 +41,14 @@ use serde::Deserialize;
 
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
+use crate::admin::jobs::Jobs;
 use crate::fleet::Fleet;
 use crate::fleet::history::Range;
 use crate::listener::refusal::{Refusal, Refused};
 use crate::nodes::beats::Beats;
 use crate::nodes::history::KnownNodes;
 use events::Events;
+use job::JobPage;
 use live::Pages;
 use log::{LogPage, LogQuery};
 use node::NodePage;
@@ -65,6 +70,7 @@ pub(crate) struct WebState {
     pub(crate) known: Arc<KnownNodes>,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) beats: Arc<Beats>,
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 /// The pages, and the changes of `admin` that they make.
@@ -78,6 +84,7 @@ pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(page::<PublicationsPage>))
         .route("/events", get(page::<Events>))
+        .route("/jobs/{id}", get(job))
         .with_state(state)
         .merge(actions::router(admin))
         .layer(map_response(guarded))
@@ -197,4 +204,21 @@ async fn script(
     parts: Parts,
 ) -> Response<Body> {
     answer::answer(pages, Script { name, store }, &parts).await
+}
+
+async fn job(
+    State(pages): PagesState,
+    State(fleet): FleetState,
+    State(jobs): State<Arc<Jobs>>,
+    Path(id): Path<String>,
+    parts: Parts,
+) -> Response<Body> {
+    match jobs.job(&id) {
+        Some(job) => answer::answer(pages, JobPage { job, fleet }, &parts).await,
+        None => {
+            let error = format!("this provostd knows no job {id:?}");
+            let hint = "see what nodes report: /nodes; what was changed: provostctl audit";
+            answer::refused(&Refusal::new(StatusCode::NOT_FOUND, error, hint), "nodes")
+        }
+    }
 }

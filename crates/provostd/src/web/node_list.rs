@@ -138,6 +138,18 @@ impl NodeList {
         Ok(Self { query, selection, names, fleet, beats })
     }
 
+    /// The nodes that are asked for, by name.
+    pub(super) async fn names(&self) -> Result<Vec<String>, Refusal> {
+        let snapshot = self.fleet.look().await?;
+        let found = snapshot.members.iter().filter(|member| self.has(member));
+        Ok(found.map(|member| member.node.name.clone()).collect())
+    }
+
+    /// The address of their first part.
+    pub(super) fn address(&self) -> String {
+        self.href(|query| query.page = 0)
+    }
+
     fn has(&self, member: &Member) -> bool {
         let node = &member.node;
         let is_named = match &self.names {
@@ -251,6 +263,15 @@ impl Page for NodeList {
 
     fn section(&self) -> &'static str {
         "nodes"
+    }
+
+    fn selected(&self) -> Option<String> {
+        let query =
+            NodeListQuery { sort: Sort::default(), down: false, page: 0, ..self.query.clone() };
+        // Nobody means all nodes by a list that nothing was asked of.
+        let href = query.href();
+        let (_, query) = href.split_once('?')?;
+        Some(query.to_owned()).filter(|query| !query.is_empty())
     }
 
     fn stamp(&self, snapshot: &Snapshot) -> u64 {

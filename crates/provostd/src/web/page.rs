@@ -23,6 +23,11 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
         async { None }
     }
 
+    /// The query of the list of nodes that it is, where that selects some.
+    fn selected(&self) -> Option<String> {
+        None
+    }
+
     /// What its content depends on: while this is the same, so is the content.
     fn stamp(&self, snapshot: &Snapshot) -> u64 {
         snapshot.version

@@ -14,6 +14,7 @@ use provost_steplog::wording::error_chain;
 use provost_store::{AuditEntry, Store};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 
 use super::actor::{Actor, May};
 use crate::admin::request::MAX_REQUEST;
@@ -36,6 +37,17 @@ struct Change {
     log: AuditLog,
     action: &'static str,
     needs: May,
+}
+
+/// The result of a change that goes on after its answer, among the extensions of that.
+#[derive(Clone)]
+pub(crate) struct LaterResult(pub(crate) watch::Receiver<Option<String>>);
+
+impl LaterResult {
+    async fn wait(mut self) -> String {
+        let result = self.0.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+        result.unwrap_or_else(|| "failed: it was cut off".to_owned())
+    }
 }
 
 impl AuditLog {
@@ -91,13 +103,24 @@ async fn keep(
             None if response.status().is_success() => "done".to_owned(),
             None => format!("refused: {}", response.status()),
         };
-        if let Err(error) = log.store.note_result(id, result).await {
-            let who = actor.who();
-            tracing::warn!("noting the result of {action} by {who}: {}", error_chain(&error));
+        match response.extensions().get::<LaterResult>().cloned() {
+            Some(later) => {
+                tokio::spawn(async move { log.note(id, later.wait().await, action, &actor).await });
+            }
+            None => log.note(id, result, action, &actor).await,
         }
         response
     });
     Ok(made.await?)
+}
+
+impl AuditLog {
+    async fn note(&self, id: i64, result: String, action: &str, actor: &Actor) {
+        if let Err(error) = self.store.note_result(id, result).await {
+            let who = actor.who();
+            tracing::warn!("noting the result of {action} by {who}: {}", error_chain(&error));
+        }
+    }
 }
 
 /// What was asked for, with the nodes folded; null if it can't be read.
