@@ -250,7 +250,7 @@ impl SharedParts {
                 running: RunningNow { beats: self.beats.clone(), slow: self.slow.clone() },
                 beats: self.beats.clone(),
                 over_quota: self.over_quota.clone(),
-                pending: self.pending.clone(),
+                enrolment: self.enrolment.clone(),
                 expiry: self.expiry.clone(),
                 reasons: self.reasons.clone(),
             },
@@ -266,6 +266,7 @@ impl SharedParts {
             fleet: self.fleet.clone(),
             beats: self.beats.clone(),
             jobs: self.jobs.clone(),
+            enrolment: self.enrolment.clone(),
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) mod node;
 pub(crate) mod node_list;
 pub(crate) mod overview;
 pub(crate) mod page;
+pub(crate) mod pending;
+pub(crate) mod pending_keys;
 pub(crate) mod published;
 pub(crate) mod running;
 pub(crate) mod scripts;
@@ -46,6 +48,7 @@ use crate::fleet::Fleet;
 use crate::fleet::history::Range;
 use crate::listener::refusal::{Refusal, Refused};
 use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::KnownNodes;
 use events::Events;
 use job::JobPage;
@@ -55,6 +58,7 @@ use node::NodePage;
 use node_list::{NodeList, NodeListQuery};
 use overview::Overview;
 use page::Page;
+use pending::PendingPage;
 use published::PublicationsPage;
 use scripts::{Script, Scripts};
 
@@ -71,6 +75,7 @@ pub(crate) struct WebState {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) beats: Arc<Beats>,
     pub(crate) jobs: Arc<Jobs>,
+    pub(crate) enrolment: Arc<Enrolment>,
 }
 
 /// The pages, and the changes of `admin` that they make.
@@ -85,7 +90,9 @@ pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
         .route("/published", get(page::<PublicationsPage>))
         .route("/events", get(page::<Events>))
         .route("/jobs/{id}", get(job))
+        .route("/pending", get(pending))
         .with_state(state)
+        .merge(pending_keys::router(admin.clone()))
         .merge(actions::router(admin))
         .layer(map_response(guarded))
 }
@@ -221,4 +228,12 @@ async fn job(
             answer::refused(&Refusal::new(StatusCode::NOT_FOUND, error, hint), "nodes")
         }
     }
+}
+
+async fn pending(
+    State(pages): PagesState,
+    State(enrolment): State<Arc<Enrolment>>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, PendingPage { enrolment }, &parts).await
 }

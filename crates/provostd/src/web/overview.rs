@@ -22,8 +22,8 @@ use crate::fleet::reasons::{ReasonOfCause, Reasons};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
 use crate::nodes::over_quota::OverQuota;
-use crate::nodes::pending::Pending;
 
 /// How many causes are shown, those of most nodes first.
 const MOST_GROUPS: usize = 40;
@@ -42,7 +42,7 @@ pub(crate) struct Overview {
     pub(crate) running: RunningNow,
     pub(crate) beats: Arc<Beats>,
     pub(crate) over_quota: Arc<OverQuota>,
-    pub(crate) pending: Arc<Pending>,
+    pub(crate) enrolment: Arc<Enrolment>,
     pub(crate) expiry: Arc<Expiry>,
     pub(crate) reasons: Arc<Reasons>,
 }
@@ -107,11 +107,12 @@ impl Page for Overview {
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
         let expiring = self.expiry.soon().await?;
+        let pending = self.enrolment.waiting().await?.len();
         let reasons = self.reasons.of_snapshot(&snapshot).await;
         let history = history::section(&self.history, self.range).await?;
         let now = Timestamp::now();
         let sections = (history, self.running.section(&snapshot, now).await?);
-        render(&self.shown(&snapshot, &reasons, &expiring, sections, now))
+        render(&Content { pending, ..self.shown(&snapshot, &reasons, &expiring, sections, now) })
     }
 }
 
@@ -136,7 +137,7 @@ impl Overview {
             groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, reasons, now)).collect(),
             running,
             over_quota: self.over_quota.list(MOST_LINES),
-            pending: self.pending.count(),
+            pending: 0,
             expiring: expiring
                 .iter()
                 .take(MOST_LINES)

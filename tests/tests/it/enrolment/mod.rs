@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 pub(crate) mod nodes;
+mod page;
 mod secrets;
 mod third_parties;
 
