@@ -90,6 +90,48 @@ pub struct ScriptReport {
     pub failures: Vec<Step>,
     /// The first generation with which it failed on a node where it fails now.
     pub failing_since: Option<u64>,
+    /// How long it took on how many nodes.
+    pub histogram: Histogram,
+}
+
+/// How many times of a script have which length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// Where the first bar begins, in milliseconds: the shortest time.
+    pub from: u64,
+    /// The width of a bar, in milliseconds.
+    pub step: u64,
+    /// How many times are in each bar.
+    pub counts: Vec<u64>,
+    /// How many are longer: a few of these would push all others into one bar.
+    pub longer: u64,
+}
+
+/// How many bars a histogram has at most.
+const MOST_BARS: u64 = 24;
+/// How many times as long as 95 of 100 a time may be that the bars still reach to.
+const FAR: u64 = 3;
+
+impl Histogram {
+    /// Of `times`, the shortest first, of which 95 of 100 end within `p95`.
+    fn of(times: &[u64], p95: u64) -> Self {
+        let (Some(from), Some(max)) = (times.first().copied(), times.last().copied()) else {
+            return Self::default();
+        };
+        let to = if max > p95.saturating_mul(FAR) { p95 + p95 / 2 } else { max };
+        let step = (to.saturating_sub(from) / MOST_BARS + 1).max(1);
+        let mut histogram = Self { from, step, ..Self::default() };
+        for time in times {
+            if *time > to {
+                histogram.longer += 1;
+                continue;
+            }
+            let bar = ((time - from) / step) as usize;
+            histogram.counts.resize(histogram.counts.len().max(bar + 1), 0);
+            histogram.counts[bar] += 1;
+        }
+        histogram
+    }
 }
 
 /// Makes a [`ScriptReport`] of steps, in any order.
@@ -120,7 +162,9 @@ impl Reporting {
             let at = (self.times.len() * percent).div_ceil(100).saturating_sub(1);
             self.times.get(at).copied().unwrap_or_default()
         };
-        ScriptReport { p50: rank(50), p95: rank(95), max: rank(100), ..self.report }
+        let (p50, p95, max) = (rank(50), rank(95), rank(100));
+        let histogram = Histogram::of(&self.times, p95);
+        ScriptReport { p50, p95, max, histogram, ..self.report }
     }
 }
 
@@ -218,5 +262,20 @@ mod tests {
         assert_eq!((report.slowest.len(), &*report.slowest[0].node), (MOST_STEPS, "cn200"));
         assert_eq!((report.failures.len(), &*report.failures[0].node), (10, "cn191"));
         assert_eq!(Reporting::default().report(), ScriptReport::default());
+    }
+
+    #[test]
+    fn a_histogram_has_each_time_once_and_isnt_squeezed_by_a_few() {
+        let of = |times: &[u64], p95| Histogram::of(times, p95);
+        let times: Vec<u64> = (100..=580).step_by(10).collect();
+        let even = of(&times, 560);
+        assert_eq!((even.from, even.step, even.longer), (100, 21, 0));
+        assert_eq!((even.counts.len(), even.counts.iter().sum::<u64>()), (23, 49));
+        let few = of(&[10, 11, 12, 13, 9_000], 13);
+        assert_eq!(few, Histogram { from: 10, step: 1, counts: vec![1, 1, 1, 1], longer: 1 });
+        let same = of(&[7, 7, 7], 7);
+        assert_eq!(same, Histogram { from: 7, step: 1, counts: vec![3], longer: 0 });
+        assert_eq!(of(&[], 0), Histogram::default());
+        assert_eq!(of(&[0, 0, 5], 0).longer, 1, "{:?}", of(&[0, 0, 5], 0));
     }
 }

@@ -118,6 +118,7 @@ mod waiting;
 mod web_actions;
 mod web_orders;
 mod web_page;
+mod web_script;
 mod webhooks;
 mod why;
 mod workstation;

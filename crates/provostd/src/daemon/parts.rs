@@ -48,6 +48,7 @@ use crate::web::overview::Overview;
 use crate::web::published::PublicationsPage;
 use crate::web::running::RunningNow;
 use crate::web::scripts::Scripts;
+use crate::web::source::Sources;
 use crate::web::{self, WebState};
 use crate::xcat::Xcat;
 
@@ -267,6 +268,7 @@ impl SharedParts {
             beats: self.beats.clone(),
             jobs: self.jobs.clone(),
             enrolment: self.enrolment.clone(),
+            sources: Arc::new(Sources::new(self.www.clone())),
         }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod assets;
 pub(crate) mod confirmation;
 pub(crate) mod events;
 pub(crate) mod form;
+pub(crate) mod histogram;
 pub(crate) mod history;
 pub(crate) mod job;
 pub(crate) mod live;
@@ -24,7 +25,9 @@ pub(crate) mod pending;
 pub(crate) mod pending_keys;
 pub(crate) mod published;
 pub(crate) mod running;
+pub(crate) mod script;
 pub(crate) mod scripts;
+pub(crate) mod source;
 pub(crate) mod tone;
 
 use std::sync::Arc;
@@ -60,7 +63,9 @@ use overview::Overview;
 use page::Page;
 use pending::PendingPage;
 use published::PublicationsPage;
-use scripts::{Script, Scripts};
+use script::Script;
+use scripts::Scripts;
+use source::Sources;
 
 /// What pages are made of.
 #[derive(Clone, FromRef)]
@@ -76,6 +81,7 @@ pub(crate) struct WebState {
     pub(crate) beats: Arc<Beats>,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) enrolment: Arc<Enrolment>,
+    pub(crate) sources: Arc<Sources>,
 }
 
 /// The pages, and the changes of `admin` that they make.
@@ -207,10 +213,12 @@ async fn log(
 async fn script(
     State(pages): PagesState,
     State(store): StoreState,
+    State(fleet): FleetState,
+    State(sources): State<Arc<Sources>>,
     Path(name): Path<String>,
     parts: Parts,
 ) -> Response<Body> {
-    answer::answer(pages, Script { name, store }, &parts).await
+    answer::answer(pages, Script { name, store, fleet, sources }, &parts).await
 }
 
 async fn job(
