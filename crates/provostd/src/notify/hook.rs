@@ -4,18 +4,20 @@ use provost_store::NoticeKind;
 
 use super::failed::Failed;
 use super::group::Group;
-use super::message::{Message, line_of};
+use super::message::{Beside, Message, line_of};
 use super::program::Hook;
 use crate::config::HooksConfig;
 
 /// The programs.
 pub(super) struct Hooks {
     config: HooksConfig,
+    /// The URL of the web page.
+    page: Option<String>,
 }
 
 impl Hooks {
-    pub(super) fn new(config: &HooksConfig) -> Self {
-        Self { config: config.clone() }
+    pub(super) fn new(config: &HooksConfig, page: Option<&str>) -> Self {
+        Self { config: config.clone(), page: page.map(str::to_owned) }
     }
 
     /// Those that are configured.
@@ -34,7 +36,7 @@ impl Hooks {
         let kind = group.kind();
         // It was configured once, and isn't any more.
         let Some(hook) = hook(&self.config, kind) else { return Ok(()) };
-        let message = Message::of(group, why);
+        let message = Message::of(group, Beside { page: self.page.as_deref(), why });
         let json = serde_json::to_vec(&message).map_err(|e| Failed::of_message(e.to_string()))?;
         let variables = [
             ("PROVOST_EVENT", kind.as_str()),

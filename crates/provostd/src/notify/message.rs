@@ -1,22 +1,17 @@
-//! What receivers get.
+//! What happened, in Provost's own form and in a line for people.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_steplog::terminal::{escape, escape_cell};
+use provost_steplog::terminal::escape_cell;
 use provost_steplog::wording;
 use provost_store::{Detail, NoticeKind, Storm, failure_groups, words};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::group::Group;
-use crate::config::Template;
+use super::link::link;
 
-/// How much of what a script printed is in a line for people, in characters, …
+/// How much of what a script printed is in a line for people, in characters.
 const MOST: usize = 300;
-/// … and how much in a block of lines.
-const MOST_BLOCK: usize = 2000;
-/// How long an alert lasts that nothing ends.
-const ALERT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// A message of Provost's own form.
 #[derive(Debug, Serialize)]
@@ -28,6 +23,9 @@ pub(super) struct Message {
     /// The nodes, folded; how many.
     pub(super) nodes: String,
     pub(super) count: usize,
+    /// Where the web page shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
     /// When the first and the last of these became known.
     first: Timestamp,
     last: Timestamp,
@@ -40,8 +38,17 @@ pub(super) struct Message {
     storm: Option<Storm>,
     /// What the nodes of a failure share and the others don't.
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
+    pub(super) why: Option<String>,
     events: Vec<Part>,
+}
+
+/// What is known beside what happened.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// The URL of the web page.
+    pub(super) page: Option<&'a str>,
+    /// What the nodes of a failure share and the others don't.
+    pub(super) why: Option<&'a str>,
 }
 
 /// What happened to one node.
@@ -56,7 +63,7 @@ struct Part {
 }
 
 impl Message {
-    pub(super) fn of(group: &Group, why: Option<&str>) -> Self {
+    pub(super) fn of(group: &Group, Beside { page, why }: Beside<'_>) -> Self {
         let names = group.nodes();
         let times = || group.0.iter().map(|queued| queued.notice.at);
         let first = group.first();
@@ -73,9 +80,10 @@ impl Message {
         let nodes = fold(&names);
         Self {
             event: group.kind(),
-            text: text(group, &nodes, names.len()),
+            text: text(&nodes, names.len(), group.kind(), &what(group, names.len())),
             nodes,
             count: names.len(),
+            url: page.map(|page| link(group, page)),
             first: times().min().unwrap_or(first.at),
             last: times().max().unwrap_or(first.at),
             service: node.and_then(|node| node.service.clone()),
@@ -103,17 +111,22 @@ pub(super) fn line_of(text: &str) -> String {
 }
 
 /// One line for people: `cn[001-040] (40 nodes) failed in mount: exit status 32: no route to host`.
-fn text(group: &Group, nodes: &str, count: usize) -> String {
-    let what = what(group, count);
+pub(super) fn text(nodes: &str, count: usize, kind: NoticeKind, what: &str) -> String {
     match count {
-        _ if group.kind() == NoticeKind::StormDone => what,
+        _ if kind == NoticeKind::StormDone => what.to_owned(),
         1 => format!("{nodes} {what}"),
         _ => format!("{nodes} ({}) {what}", wording::count(count, "node")),
     }
 }
 
 /// What happened to so many nodes of the group.
-fn what(group: &Group, count: usize) -> String {
+pub(super) fn what(group: &Group, count: usize) -> String {
+    let (what, line) = parts(group, count);
+    line_of(&[Some(what), line].into_iter().flatten().collect::<Vec<_>>().join(": "))
+}
+
+/// What happened to so many nodes of the group, and the line of a script that says why, where the first doesn't have it.
+pub(super) fn parts(group: &Group, count: usize) -> (String, Option<String>) {
     let first = group.first();
     let node = first.node.as_deref();
     let message = || node.and_then(|node| node.detail.error_message.as_deref()).unwrap_or_default();
@@ -125,7 +138,7 @@ fn what(group: &Group, count: usize) -> String {
             _ => "try to report without a valid token or identity".to_owned(),
         },
         NoticeKind::Other(word) => word.as_str().to_owned(),
-        NoticeKind::StormDone => return storm(first.storm.as_ref(), first.at),
+        NoticeKind::StormDone => storm(first.storm.as_ref(), first.at),
         NoticeKind::Failed | NoticeKind::Held | NoticeKind::Lost => {
             let groups = failure_groups(node);
             let title = groups.first().map_or("failed".to_owned(), |group| group.title());
@@ -134,15 +147,14 @@ fn what(group: &Group, count: usize) -> String {
             let message = groups.first().map(|group| group.message()).unwrap_or_default();
             match message.lines().last() {
                 Some(line) if line.starts_with(&title) => line.to_owned(),
-                line => [Some(title.as_str()), command, line]
-                    .into_iter()
-                    .flatten()
-                    .collect::<Vec<_>>()
-                    .join(": "),
+                line => {
+                    let what = [Some(title.as_str()), command].into_iter().flatten();
+                    return (what.collect::<Vec<_>>().join(": "), line.map(str::to_owned));
+                }
             }
         }
     };
-    line_of(&what)
+    (what, None)
 }
 
 fn storm(storm: Option<&Storm>, at: Timestamp) -> String {
@@ -151,168 +163,4 @@ fn storm(storm: Option<&Storm>, at: Timestamp) -> String {
     let Storm { succeeded, failed, lost, .. } = storm;
     let nodes = wording::count(storm.nodes, "node");
     format!("storm done: {nodes} in {took}; {succeeded} succeeded, {failed} failed, {lost} lost")
-}
-
-/// The body of a message, by its template.
-pub(super) fn body(group: &Group, why: Option<&str>, template: Template) -> Value {
-    let message = Message::of(group, why);
-    match template {
-        Template::Json => json!(message),
-        Template::Slack => json!({ "text": slack(&message) }),
-        Template::Alertmanager => alerts(group, &message),
-    }
-}
-
-/// What a script printed is in a block of code, in which nothing mentions a person or a channel.
-fn slack(message: &Message) -> String {
-    let plain = |text: &str| {
-        let text = escape(text).replace("\\n", "\n").replace('`', "'");
-        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-    };
-    let mut text = plain(&message.text).replace('@', "(at)");
-    if let Some(why) = &message.why {
-        text.push_str(&format!("\nwhy: {}", plain(why).replace('@', "(at)")));
-    }
-    for part in [&message.detail.error_message, &message.detail.hint].into_iter().flatten() {
-        let block: String = part.chars().take(MOST_BLOCK).collect();
-        text.push_str(&format!("\n```\n{}\n```", plain(&block)));
-    }
-    text
-}
-
-/// An alert for each node. That it has booted ends what it had before.
-fn alerts(group: &Group, message: &Message) -> Value {
-    let now = Timestamp::now();
-    // Each is about its own node: the names of all would make a message as long as their square.
-    let what = what(group, 1);
-    let alert = |name: &str, node: &str, at: Timestamp, until: Timestamp| {
-        json!({
-            "labels": { "alertname": name, "node": node, "service": "provost", "severity": "warning" },
-            "annotations": {
-                "summary": format!("{node} {what}"),
-                "description": message.reason(),
-                "stage": line_of(message.detail.stage.as_deref().unwrap_or_default()),
-                "cause": message.detail.cause.as_ref().map_or("", |cause| cause.as_str()),
-                "why": message.why.as_deref().unwrap_or_default(),
-                "hint": line_of(message.detail.hint.as_deref().unwrap_or_default()),
-            },
-            "startsAt": at,
-            "endsAt": until,
-        })
-    };
-    let mut alerts = Vec::new();
-    for notice in group.0.iter().map(|queued| &queued.notice) {
-        let Some(node) = &notice.node else { continue };
-        let until = notice.at.checked_add(ALERT).unwrap_or(Timestamp::MAX);
-        let mut add = |name, until| alerts.push(alert(name, &node.name, notice.at, until));
-        match notice.kind {
-            NoticeKind::Failed => add("ProvostNodeFailed", until),
-            NoticeKind::Held => add("ProvostNodeHeld", until),
-            NoticeKind::Lost => add("ProvostNodeLost", until),
-            NoticeKind::Pending => add("ProvostNodePending", until),
-            NoticeKind::Booted => {
-                for name in [
-                    "ProvostNodeFailed",
-                    "ProvostNodeHeld",
-                    "ProvostNodeLost",
-                    "ProvostNodePending",
-                ] {
-                    add(name, now.max(notice.at));
-                }
-            }
-            NoticeKind::StormDone | NoticeKind::Other(_) => {}
-        }
-    }
-    Value::Array(alerts)
-}
-
-#[cfg(test)]
-mod tests {
-    use provost_record::Cause;
-    use provost_store::{Node, Notice, Queued, Status};
-
-    use super::*;
-
-    fn group(kind: NoticeKind, nodes: &[&str]) -> Group {
-        let queued = nodes.iter().zip(1..).map(|(name, id)| {
-            let detail = Detail {
-                stage: Some("mount".into()),
-                cause: Some(Cause::Exit),
-                exit_code: Some(32),
-                error_message: Some("mounting\ncannot\u{1b}[2J <!channel> @all `x`".into()),
-                ..Detail::default()
-            };
-            let node =
-                Node { name: (*name).into(), status: Status::Failed, detail, ..Node::default() };
-            let at = Timestamp::from_second(1_700_000_000 + id).unwrap();
-            Queued { id, notice: Notice::of(kind, node, at) }
-        });
-        Group(queued.collect())
-    }
-
-    #[test]
-    fn forty_nodes_are_one_message() {
-        let names: Vec<String> = (1..=40).map(|n| format!("cn{n:03}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let message = body(&group(NoticeKind::Failed, &names), None, Template::Json);
-        assert_eq!(
-            (&message["event"], &message["nodes"]),
-            (&"failed".into(), &"cn[001-040]".into())
-        );
-        let (first, last) = ("2023-11-14T22:13:21Z", "2023-11-14T22:14:00Z");
-        assert_eq!((&message["first"], &message["last"]), (&first.into(), &last.into()));
-        assert_eq!((&message["count"], &message["exitCode"]), (&40.into(), &32.into()));
-        assert_eq!(message["events"][39], json!({"id": 40, "node": "cn040", "at": last}));
-        let text = message["text"].as_str().unwrap();
-        let expected = "cn[001-040] (40 nodes) failed in mount: exit status 32: cannot\\u{1b}[2J";
-        assert!(text.starts_with(expected), "{text}");
-    }
-
-    #[test]
-    fn a_time_out_names_the_command_that_hung() {
-        let mut group = group(NoticeKind::Failed, &["cn001"]);
-        let node = group.0[0].notice.node.as_mut().unwrap();
-        node.detail = Detail {
-            stage: Some("mount".into()),
-            cause: Some(Cause::Timeout),
-            error_message: Some("mounting".into()),
-            command: Some("mount /scratch".into()),
-            ..Detail::default()
-        };
-        let message = body(&group, None, Template::Json);
-        let text = "cn001 failed in mount: time-out: mount /scratch: mounting";
-        assert_eq!(
-            (&message["text"], &message["command"]),
-            (&text.into(), &"mount /scratch".into())
-        );
-        let alert = body(&group, None, Template::Alertmanager);
-        let reason = "mount: time-out: mount /scratch: mounting";
-        assert_eq!(alert[0]["annotations"]["description"], reason);
-    }
-
-    #[test]
-    fn what_a_script_printed_mentions_nobody() {
-        let message = body(&group(NoticeKind::Failed, &["cn001"]), None, Template::Slack);
-        let text = message["text"].as_str().unwrap();
-        assert!(
-            text.contains("\n```\nmounting\ncannot\\u{1b}[2J &lt;!channel&gt; @all 'x'\n```"),
-            "{text}"
-        );
-        let line = text.lines().next().unwrap();
-        assert!(!line.contains(['<', '`', '@']), "{line}");
-    }
-
-    #[test]
-    fn a_boot_ends_the_alerts_of_its_node() {
-        let failed =
-            body(&group(NoticeKind::Failed, &["cn001", "cn002"]), None, Template::Alertmanager);
-        let booted = body(&group(NoticeKind::Booted, &["cn002"]), None, Template::Alertmanager);
-        let summary = failed[1]["annotations"]["summary"].as_str().unwrap();
-        assert!(summary.starts_with("cn002 failed in mount: exit status 32: "), "{summary}");
-        assert_eq!((failed.as_array().unwrap().len(), booted.as_array().unwrap().len()), (2, 4));
-        assert_eq!(failed[1]["labels"], booted[0]["labels"]);
-        assert_eq!(failed[1]["endsAt"], "2023-11-21T22:13:22Z");
-        let ends: Timestamp = booted[0]["endsAt"].as_str().unwrap().parse().unwrap();
-        assert!(ends <= Timestamp::now());
-    }
 }

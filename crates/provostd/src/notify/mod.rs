@@ -5,10 +5,12 @@ pub(crate) mod age;
 pub(crate) mod failed;
 pub(crate) mod group;
 pub(crate) mod hook;
+pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod program;
 pub(crate) mod receiver;
 pub(crate) mod storm;
+pub(crate) mod templates;
 pub(crate) mod webhook;
 
 use std::collections::BTreeSet;
@@ -49,17 +51,19 @@ impl Deliveries {
         let signed = |limit: Limit| {
             SignedDuration::try_from(limit.duration()).unwrap_or(SignedDuration::MAX)
         };
+        // Its URL is in no configuration yet: messages have no link.
+        let page = None;
         for webhook in &config.webhooks {
             let (name, kinds) = (webhook.name.clone(), webhook.kinds());
             subscriptions.push(Subscription { receiver: name.clone(), kinds });
-            let transport = Transport::Webhook(Webhook::new(webhook)?);
+            let transport = Transport::Webhook(Webhook::new(webhook, page)?);
             let window = signed(webhook.window);
             receivers.push(Receiver { name, transport, window, most: NODES_OF_MESSAGE });
         }
         let kinds = Hooks::kinds(&config.hooks);
         if !kinds.is_empty() {
             subscriptions.push(Subscription { receiver: HOOKS.to_owned(), kinds });
-            let transport = Transport::Hooks(Hooks::new(&config.hooks));
+            let transport = Transport::Hooks(Hooks::new(&config.hooks, page));
             let (name, window) = (HOOKS.to_owned(), signed(config.hooks.window));
             receivers.push(Receiver { name, transport, window, most: NODES_OF_CALL });
         }

@@ -11,7 +11,8 @@ use tokio_rustls::rustls::crypto::ring;
 
 use super::failed::Failed;
 use super::group::Group;
-use super::message::body;
+use super::message::Beside;
+use super::templates::body;
 use crate::config::WebhookConfig;
 use crate::error::DaemonError;
 
@@ -27,11 +28,13 @@ const SIGNATURE: &str = provost_api::headers::WEBHOOK_SIGNATURE;
 /// A receiver, and the client for it.
 pub(super) struct Webhook {
     config: WebhookConfig,
+    /// The URL of the web page.
+    page: Option<String>,
     client: Client,
 }
 
 impl Webhook {
-    pub(super) fn new(config: &WebhookConfig) -> Result<Self, DaemonError> {
+    pub(super) fn new(config: &WebhookConfig, page: Option<&str>) -> Result<Self, DaemonError> {
         // A second one is fine: it is the same.
         let _ = ring::default_provider().install_default();
         let failed = |why: String| DaemonError::Webhook { name: config.name.clone(), why };
@@ -55,12 +58,13 @@ impl Webhook {
             None => builder,
         };
         let client = builder.build().map_err(|e| failed(reason(&e)))?;
-        Ok(Self { config: config.clone(), client })
+        Ok(Self { config: config.clone(), page: page.map(str::to_owned), client })
     }
 
     /// Sends one message; `why` is what the nodes of a failure share.
     pub(super) async fn deliver(&self, group: &Group, why: Option<&str>) -> Result<(), Failed> {
-        let body = serde_json::to_vec(&body(group, why, self.config.template));
+        let beside = Beside { page: self.page.as_deref(), why };
+        let body = serde_json::to_vec(&body(group, self.config.template, beside));
         let body = body.map_err(|e| Failed::of_message(e.to_string()))?;
         let mut request = self.client.post(&self.config.url.0);
         request = request.header(header::CONTENT_TYPE, "application/json");
