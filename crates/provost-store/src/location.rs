@@ -53,6 +53,7 @@ struct Keys {
     webhooks: Option<IgnoredAny>,
     hooks: Option<IgnoredAny>,
     metrics: Option<IgnoredAny>,
+    page: Option<IgnoredAny>,
     xcat: Option<IgnoredAny>,
 }
 

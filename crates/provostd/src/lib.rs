@@ -18,9 +18,9 @@ mod xcat;
 
 pub use cli::{LAYOUT, command, main};
 pub use config::{
-    Config, ConfigError, EnrolConfig, Guard, HooksConfig, MetricsConfig, NodeConfig, QuotaConfig,
-    RetentionConfig, Secret, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,
-    XcatConfig, Xcatd,
+    Config, ConfigError, EnrolConfig, Guard, HooksConfig, MetricsConfig, NodeConfig, PageConfig,
+    QuotaConfig, RackConfig, RetentionConfig, Secret, Template, TlsConfig, TlsFiles, TokensConfig,
+    WebhookConfig, XcatConfig, Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

@@ -8,12 +8,14 @@ use provost_store::location::{self, Location, PostgresConfig, ReadError, StoreKi
 use serde::{Deserialize, Deserializer, de};
 
 pub(crate) mod enrol;
+pub(crate) mod page;
 pub(crate) mod receivers;
 pub(crate) mod store;
 pub(crate) mod tls;
 pub(crate) mod xcat;
 
 pub use enrol::EnrolConfig;
+pub use page::{PageConfig, RackConfig};
 pub(crate) use receivers::HOOKS;
 pub use receivers::{HooksConfig, Secret, Template, WebhookConfig};
 pub use store::{QuotaConfig, RetentionConfig};
@@ -82,6 +84,9 @@ pub struct Config {
     /// What `/metrics` has.
     #[serde(default)]
     pub metrics: MetricsConfig,
+    /// The web page.
+    #[serde(default)]
+    pub page: PageConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
@@ -199,6 +204,14 @@ pub enum ConfigError {
         /// A line each.
         mistakes: Vec<String>,
     },
+    /// Of `[page]`.
+    #[error("{}: {}", path.display(), mistakes.join("\n"))]
+    Page {
+        /// The file.
+        path: PathBuf,
+        /// A line each.
+        mistakes: Vec<String>,
+    },
 }
 
 impl ConfigError {
@@ -206,6 +219,7 @@ impl ConfigError {
     pub fn hint(&self) -> String {
         match self {
             Self::Webhooks { .. } => "correct [[webhooks]]: provostd.toml(5) has its keys".into(),
+            Self::Page { .. } => "correct [page]: provostd.toml(5) has its keys".into(),
             Self::Read(unreadable @ ReadError::Unreadable { .. }) => unreadable.hint().into(),
             Self::Read(ReadError::Invalid { .. }) => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
@@ -214,8 +228,8 @@ impl ConfigError {
                  records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, \
                  [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
-                 on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
-                 tls_key and dns"
+                 on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] \
+                 name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns"
                     .into()
             }
         }
@@ -235,6 +249,10 @@ impl Config {
         let mistakes = receivers::mistakes(&config.webhooks);
         if !mistakes.is_empty() {
             return Err(ConfigError::Webhooks { path: path.to_owned(), mistakes });
+        }
+        let mistakes = page::mistakes(&config.page);
+        if !mistakes.is_empty() {
+            return Err(ConfigError::Page { path: path.to_owned(), mistakes });
         }
         let Location { data, www, store, postgres } = config.location().relative_to(&folder);
         let files = config

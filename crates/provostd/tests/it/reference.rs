@@ -18,6 +18,7 @@ fn head(section: &str) -> String {
     match section {
         "" => String::new(),
         "webhooks" => "[[webhooks]]\nname = \"x\"\nurl = \"http://x\"\n".to_owned(),
+        "page.racks" => "[[page.racks]]\nnodes = \"x\"\n".to_owned(),
         _ => format!("[{section}]\n"),
     }
 }
@@ -53,7 +54,10 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_one() {
         let keys: BTreeSet<String> = keys.keys().cloned().collect();
         let text = format!("{REQUIRED}{}no_such_key = 1\n", head(section));
         assert_eq!(keys, known(&text), "[{section}]");
-        top.insert(section.clone());
+        // One below another one is a key of that.
+        if !section.contains('.') {
+            top.insert(section.clone());
+        }
     }
     assert_eq!(top, known("no_such_key = 1\n"));
 }

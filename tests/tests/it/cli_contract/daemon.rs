@@ -25,9 +25,9 @@ fn of_wrong_configurations() {
       |
     2 | lisen = '127.0.0.1:0'
       | ^^^^^
-    unknown field `lisen`, expected one of `data`, `www`, `store`, `postgres`, `listen`, `admin`, `operators`, `readers`, `node`, `guard`, `quota`, `retention`, `lost_after`, `tokens`, `tls`, `enroll`, `webhooks`, `hooks`, `metrics`, `xcat`
+    unknown field `lisen`, expected one of `data`, `www`, `store`, `postgres`, `listen`, `admin`, `operators`, `readers`, `node`, `guard`, `quota`, `retention`, `lost_after`, `tokens`, `tls`, `enroll`, `webhooks`, `hooks`, `metrics`, `page`, `xcat`
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start("www = 'www'\nlisten = 'here'"), @r#"
     exit status 2
@@ -38,7 +38,7 @@ fn of_wrong_configurations() {
       |          ^^^^^^
     invalid socket address syntax
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start("www = "), @r#"
     exit status 2
@@ -49,7 +49,7 @@ fn of_wrong_configurations() {
       |       ^
     string values must be quoted, expected literal string
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start(""), @r#"
     exit status 2
@@ -60,7 +60,7 @@ fn of_wrong_configurations() {
       | ^
     missing field `www`
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start("www = 'www'\nstore = 'mysql://u:secret@db'"), @r#"
     exit status 2
@@ -68,7 +68,7 @@ fn of_wrong_configurations() {
     provostd: [DIR]/provostd.toml: unknown store "mysql"; expected "sqlite" or "postgres://USER@HOST/NAME"
     in `store`
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start("www = 'www'\n[guard]\nmax_attempts = 0"), @r#"
     exit status 2
@@ -79,7 +79,7 @@ fn of_wrong_configurations() {
       |                ^
     invalid value: integer `0`, expected a nonzero u32
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
     assert_snapshot!(start("www = 'www'\n[xcat]\nxcatd = '0.0.0.0:3001'"), @r#"
     exit status 2
@@ -90,7 +90,7 @@ fn of_wrong_configurations() {
       | ^^^^^^
     `xcatd`, `tls_cert` and `tls_key` must be set together
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
 }
 
@@ -147,6 +147,29 @@ fn of_a_check() {
     "#);
     let alerts = "[[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n";
     check(&format!("{good}{alerts}")).expect(0);
+}
+
+#[test]
+fn of_a_wrong_page() {
+    let good = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\n";
+    let page = "[page]\naccent = 'green'\nurl = 'mgmt:8483'\n\
+        [[page.racks]]\nname = 'r1'\nnodes = 'cn[1-4]'\n\
+        [[page.racks]]\nracks = 'r[2-3]'\nnodes = 'cn[4-9]'\nper_rack = 3\n\
+        [[page.racks]]\nname = 'r4'\nnodes = 'cn[10-'\n";
+    let wrong = format!("{good}{page}");
+    assert_snapshot!(check(&wrong).transcript(), @r##"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: [page] `accent`: "green" isn't a color such as "#0a7" or "#00aa77"
+    [page] `url`: "mgmt:8483" isn't a base URL such as "https://mgmt.example.org:8483"
+    [[page.racks]] "r[2-3]": cn4 is in rack "r1" as well
+    [[page.racks]] "r4": `nodes`: "cn[10-" names no nodes: its brackets don't match; write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between; ! excludes: cn[001-512]!cn007
+      hint: correct [page]: provostd.toml(5) has its keys
+    "##);
+    assert_eq!(start(&wrong), check(&wrong).transcript(), "a start says the same");
+    let racks = "[page]\nname = 'Cluster one'\naccent = '#0a7'\nurl = 'https://mgmt:8483'\n\
+        [[page.racks]]\nracks = 'r[1-2]'\nnodes = 'cn[1-5]'\nper_rack = 3\n";
+    check(&format!("{good}{racks}")).expect(0);
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         webhooks: Default::default(),
         hooks: Default::default(),
         metrics: Default::default(),
+        page: Default::default(),
         xcat: Default::default(),
     }
 }
