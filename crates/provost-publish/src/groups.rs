@@ -12,7 +12,7 @@ use crate::key::SecretKey;
 
 /// Its file in the published folder. It is readable by those who may read plans, and no node can
 /// have this name.
-pub(crate) const FILE: &str = "plans/.groups.toml";
+pub const FILE: &str = "plans/.groups.toml";
 
 /// The nodes of each group of what is published to all nodes in the folder `www`, folded. With a
 /// `key`, only if that has signed them.

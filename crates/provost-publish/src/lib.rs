@@ -41,7 +41,7 @@ pub use error::{Problem, PublishError};
 pub use expiry::{Served, served};
 use generations::PlanHead;
 pub use generations::{Generations, Used};
-pub use groups::groups;
+pub use groups::{FILE as GROUPS, groups};
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
 use pack::PackError;

@@ -63,6 +63,15 @@ function change(before, after) {
   if (isAtEnd) before.scrollTop = before.scrollHeight;
 }
 
+// The icon in the tab turns red while something has failed.
+function show() {
+  const failed = document.getElementById("site-failed");
+  const icon = document.getElementById("icon");
+  if (!failed || !icon) return;
+  const href = Number(failed.dataset.count) > 0 ? icon.dataset.failed : icon.dataset.good;
+  if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
+}
+
 function disconnect() {
   clearTimeout(waiting);
   if (source) source.close();
@@ -77,6 +86,7 @@ function connect() {
   source.addEventListener("content", (event) => {
     const text = new DOMParser().parseFromString(event.data, "text/html");
     update(main, text.body);
+    show();
     say("live", false);
   });
   source.addEventListener("error", () => {

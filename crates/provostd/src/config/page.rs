@@ -51,7 +51,6 @@ pub(crate) struct Rack {
 
 impl PageConfig {
     /// The racks, in their order. Of a section that is wrong there are none: see [`mistakes`].
-    #[expect(dead_code, reason = "the map takes it")]
     pub(crate) fn machine_room(&self) -> Vec<Rack> {
         self.racks.iter().filter_map(|section| section.expand().ok()).flatten().collect()
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::middleware::from_fn_with_state;
 use provost_store::Store;
 use tokio::task::JoinSet;
 
@@ -19,12 +19,14 @@ use crate::error::DaemonError;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
+use crate::fleet::layout::Layouts;
 use crate::fleet::reasons::Reasons;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
 use crate::listener::tls::{Authority, CertificateValidity, NodesTls};
 use crate::metrics::Metrics;
+use crate::nodes::addresses::Addresses;
 use crate::nodes::beats::Beats;
 use crate::nodes::caller::Callers;
 use crate::nodes::enrolment::Enrolment;
@@ -40,10 +42,14 @@ use crate::nodes::slow::SlowSteps;
 use crate::nodes::{self, NodesState};
 use crate::notify::{Deliveries, Queues};
 use crate::published::expiry::PublishedExpiry;
+use crate::published::node_plans::NodePlans;
 use crate::published::refresher::Refresher;
+use crate::published::site_groups::SiteGroups;
 use crate::published::{PublishedFolder, SiteNodes};
+use crate::web::assets::Assets;
 use crate::web::events::Events;
 use crate::web::live::Pages;
+use crate::web::node_about::NodeSources;
 use crate::web::overview::Overview;
 use crate::web::published::PublicationsPage;
 use crate::web::running::RunningNow;
@@ -111,6 +117,12 @@ impl Parts {
             pruner: Arc::new(pruner),
             fleet: Default::default(),
             reasons: Arc::new(Reasons::new(www.clone())),
+            addresses: Default::default(),
+            layouts: Arc::new(Layouts::new(
+                SiteGroups::new(www.clone()),
+                config.page.machine_room(),
+            )),
+            assets: Arc::new(Assets::new(&config.page)),
             recent,
             refresher,
             expiry,
@@ -130,11 +142,11 @@ impl Parts {
         let state = shared.admin(config, nodes_at);
         let api = admin::router(state.clone()).merge(web::router(shared.web(), state));
 
-        let SharedParts { store, bodies, stop, fleet, metrics, www, reasons, .. } = shared;
+        let SharedParts { store, bodies, stop, fleet, metrics, www, assets, reasons, .. } = shared;
         let logins = Logins { store: store.clone(), sessions: Default::default(), bodies };
-        let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login())
-            .layer(from_fn(web::ask_to_log_in));
-        let admin = api.merge(web::files());
+        let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login(&assets))
+            .layer(from_fn_with_state(assets.clone(), web::ask_to_log_in));
+        let admin = api.merge(web::files(&assets));
         let mut tasks = JoinSet::new();
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));
@@ -166,6 +178,9 @@ struct SharedParts {
     pruner: Arc<Pruner>,
     fleet: Arc<Fleet>,
     reasons: Arc<Reasons>,
+    layouts: Arc<Layouts>,
+    addresses: Arc<Addresses>,
+    assets: Arc<Assets>,
     recent: Arc<Recent>,
     history: Arc<History>,
     refresher: Arc<Refresher>,
@@ -196,6 +211,7 @@ impl SharedParts {
                 pending: self.pending.clone(),
                 bodies: self.bodies.clone(),
                 plain_tokens: config.tokens.allowed,
+                addresses: self.addresses.clone(),
             }),
             guard: guard.clone(),
             reports: Arc::new(Reports {
@@ -238,6 +254,13 @@ impl SharedParts {
 
     fn web(&self) -> WebState {
         WebState {
+            assets: self.assets.clone(),
+            sources: NodeSources {
+                store: self.store.clone(),
+                layouts: self.layouts.clone(),
+                plans: Arc::new(NodePlans::new(self.www.clone())),
+                addresses: self.addresses.clone(),
+            },
             pages: Arc::new(Pages {
                 open: Default::default(),
                 fleet: self.fleet.clone(),
@@ -249,6 +272,7 @@ impl SharedParts {
                 history: self.history.clone(),
                 range: Range::default(),
                 running: RunningNow { beats: self.beats.clone(), slow: self.slow.clone() },
+                layouts: self.layouts.clone(),
                 beats: self.beats.clone(),
                 over_quota: self.over_quota.clone(),
                 enrolment: self.enrolment.clone(),

@@ -5,6 +5,7 @@
 pub(crate) mod changed;
 pub(crate) mod expiry;
 pub(crate) mod history;
+pub(crate) mod layout;
 pub(crate) mod open_pages;
 pub(crate) mod reasons;
 pub(crate) mod recent;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use provost_store::{Node, failure_id};
+use provost_store::{Node, Status, UpdateStatus, failure_id};
 
 /// A node, and the failure group that it belongs to.
 #[derive(Debug)]
@@ -12,6 +12,14 @@ pub(crate) struct Member {
     pub(crate) group: Option<String>,
     /// The version of the first snapshot that has it.
     pub(crate) version: u64,
+}
+
+impl Member {
+    /// Whether its kickstart, its boot or its last rerun has failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        let node = &self.node;
+        node.status == Status::Failed || node.updatestatus == Some(UpdateStatus::Failed)
+    }
 }
 
 /// All nodes at a time.
@@ -30,10 +38,19 @@ impl Snapshot {
         Self { members, version }
     }
 
+    /// Which of the members has that name.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.members.binary_search_by(|member| member.node.name.as_str().cmp(name)).ok()
+    }
+
     /// The node of that name.
     pub(crate) fn member(&self, name: &str) -> Option<&Arc<Member>> {
-        let at = self.members.binary_search_by(|member| member.node.name.as_str().cmp(name));
-        at.ok().map(|at| &self.members[at])
+        self.index(name).map(|at| &self.members[at])
+    }
+
+    /// Of how many nodes the kickstart, the boot or the last rerun has failed.
+    pub(crate) fn failed(&self) -> usize {
+        self.members.iter().filter(|member| member.has_failed()).count()
     }
 
     /// The same with what is known now of `names`: `found`, and nothing of the others.

@@ -10,6 +10,7 @@ use provost_bundle::Fingerprint;
 use provost_record::now;
 use provost_store::{KeyDigest, Store};
 
+use super::addresses::Addresses;
 use super::enrolment::Enrolment;
 use super::pending::Pending;
 use crate::listener::bodies::{Bodies, HeldBody};
@@ -25,6 +26,7 @@ pub(crate) struct Callers {
     pub(crate) bodies: Arc<Bodies>,
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
+    pub(crate) addresses: Arc<Addresses>,
 }
 
 /// A node that has proved who it is.
@@ -49,6 +51,7 @@ impl Callers {
         };
         by.has_token();
         self.pending.let_in(node, by.address());
+        self.addresses.note(node, by.address());
         Ok(caller)
     }
 

@@ -1,3 +1,4 @@
+pub(crate) mod addresses;
 pub(crate) mod beats;
 pub(crate) mod caller;
 pub(crate) mod enrolment;

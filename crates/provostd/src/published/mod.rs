@@ -3,9 +3,11 @@
 pub(crate) mod changes;
 pub(crate) mod expiry;
 pub(crate) mod file;
+pub(crate) mod node_plans;
 pub(crate) mod path;
 pub(crate) mod refresher;
 pub(crate) mod signature;
+pub(crate) mod site_groups;
 pub(crate) mod site_nodes;
 
 use std::fs::File;

@@ -3,39 +3,58 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::Extension;
 use axum::body::Body;
-use axum::http::request::Parts;
+use axum::extract::State;
+use axum::http::request::Parts as RequestParts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use provost_steplog::terminal::escape;
 
+use super::assets::Assets;
 use super::live::Pages;
-use super::page::{Page, harmless, render, rendered};
-use super::{action, assets, live};
+use super::page::{Page, harmless, render, rendered, with_failed};
+use super::{action, live};
 use crate::admin::accounts::Actor;
 use crate::listener::refusal::Refusal;
+
+/// A document that [`finish`] renders: whoever answers a request needs to know nothing of the site.
+#[derive(Clone)]
+enum Unfinished {
+    Document(Arc<Parts>),
+    Login(Option<String>),
+}
+
+/// What a document is made of.
+struct Parts {
+    title: String,
+    section: String,
+    content: String,
+    frame: PageFrame,
+}
 
 #[derive(Template)]
 #[template(path = "document.html")]
 struct Document<'a> {
+    assets: &'a Assets,
     title: &'a str,
     section: &'a str,
-    style: String,
-    script: String,
     content: &'a str,
     /// Whether it changes while it is open.
     is_live: bool,
+    /// How many nodes fail, which the icon shows.
+    failed: usize,
     /// Who has logged in.
     admin: Option<&'a str>,
     /// What they may do with what is shown: a label and an address each.
-    actions: Vec<(String, String)>,
+    actions: &'a [(String, String)],
 }
 
 #[derive(Template)]
 #[template(path = "login.html")]
 struct Login<'a> {
     error: Option<&'a str>,
-    style: String,
+    assets: &'a Assets,
 }
 
 #[derive(Template)]
@@ -47,7 +66,11 @@ struct Refused<'a> {
 
 /// Answers a request for `page`: with the whole document; or, where an event
 /// stream is asked for, with its content now and whenever that changes.
-pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) -> Response<Body> {
+pub(super) async fn answer(
+    pages: Arc<Pages>,
+    page: impl Page,
+    parts: &RequestParts,
+) -> Response<Body> {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let accepted = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
@@ -62,33 +85,37 @@ pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) ->
     };
     match rendered(&page).await {
         Ok(content) => {
-            let of = PageFrame { admin: actor.and_then(admin), actions, is_live: true };
-            document(StatusCode::OK, &title, section, &content, of)
+            let failed = pages.failed().await;
+            let content = with_failed(content, failed);
+            let admin = actor.and_then(admin);
+            let frame = PageFrame { admin, actions, is_live: true, failed };
+            document(StatusCode::OK, &title, section, content, frame)
         }
         Err(refusal) => refused(&refusal, section),
     }
 }
 
 /// Who has logged in, if that was needed.
-fn admin(actor: &Actor) -> Option<&str> {
+fn admin(actor: &Actor) -> Option<String> {
     match actor {
-        Actor::Admin(admin, _) => Some(&admin.name),
+        Actor::Admin(admin, _) => Some(admin.name.clone()),
         _ => None,
     }
 }
 
 /// What is around the content.
 #[derive(Default)]
-struct PageFrame<'a> {
-    admin: Option<&'a str>,
+struct PageFrame {
+    admin: Option<String>,
     actions: Vec<(String, String)>,
     is_live: bool,
+    failed: usize,
 }
 
 /// A document that stays as it is.
 pub(super) fn still(title: &str, section: &str, content: &str, actor: &Actor) -> Response<Body> {
-    let of = PageFrame { admin: admin(actor), ..PageFrame::default() };
-    document(StatusCode::OK, title, section, &harmless(content), of)
+    let frame = PageFrame { admin: admin(actor), ..PageFrame::default() };
+    document(StatusCode::OK, title, section, harmless(content), frame)
 }
 
 /// A document that says why there is no page.
@@ -96,7 +123,8 @@ pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
     let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
     match content {
         Ok(content) => {
-            document(refusal.status, "Error", section, &harmless(&content), PageFrame::default())
+            let frame = PageFrame::default();
+            document(refusal.status, "Error", section, harmless(&content), frame)
         }
         Err(refusal) => refusal.into_response(),
     }
@@ -106,28 +134,54 @@ fn document(
     status: StatusCode,
     title: &str,
     section: &str,
-    content: &str,
-    of: PageFrame<'_>,
+    content: String,
+    frame: PageFrame,
 ) -> Response<Body> {
-    let PageFrame { admin, actions, is_live } = of;
-    let title = &escape(title);
-    let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
-    match render(&Document { title, section, style, script, content, is_live, admin, actions }) {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(refusal) => refusal.into_response(),
-    }
+    let (title, section) = (escape(title), section.to_owned());
+    let parts = Parts { title, section, content, frame };
+    (status, Extension(Unfinished::Document(Arc::new(parts)))).into_response()
 }
 
 /// The form for a login; `error` says why the last one failed.
 pub(super) fn login(status: StatusCode, error: Option<&str>) -> Response<Body> {
-    match render(&Login { error, style: assets::STYLE.path() }) {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(refusal) => refusal.into_response(),
+    (status, Extension(Unfinished::Login(error.map(str::to_owned)))).into_response()
+}
+
+/// Renders a document of the functions above, with what is the site's own.
+pub(super) async fn finish(
+    State(assets): State<Arc<Assets>>,
+    mut response: Response<Body>,
+) -> Response<Body> {
+    let status = response.status();
+    let mut response = match response.extensions_mut().remove::<Unfinished>() {
+        None => response,
+        Some(unfinished) => match unfinished.render(&assets) {
+            Ok(text) => (status, Html(text)).into_response(),
+            Err(refusal) => refusal.into_response(),
+        },
+    };
+    guard(response.headers_mut());
+    response
+}
+
+impl Unfinished {
+    fn render(&self, assets: &Assets) -> Result<String, Refusal> {
+        match self {
+            Self::Login(error) => render(&Login { error: error.as_deref(), assets }),
+            Self::Document(parts) => {
+                let Parts { title, section, content, frame } = &**parts;
+                let PageFrame { admin, actions, is_live, failed } = frame;
+                let (is_live, failed, admin) = (*is_live, *failed, admin.as_deref());
+                let document =
+                    Document { assets, title, section, content, is_live, failed, admin, actions };
+                render(&document)
+            }
+        }
     }
 }
 
 /// What a browser may do with an answer of these pages.
-pub(super) fn guard(headers: &mut HeaderMap) {
+fn guard(headers: &mut HeaderMap) {
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                   connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     for (name, value) in [

@@ -8,9 +8,9 @@ use std::time::Duration;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::page::{Page, rendered};
+use super::page::{Page, rendered, with_failed};
 use crate::fleet::open_pages::{Content, OpenPages};
 use crate::fleet::{Fleet, SHARE};
 use crate::listener::Stop;
@@ -21,6 +21,9 @@ const PACE: Duration = Duration::from_millis(400);
 /// How often the content is made anew where nothing happens: it says how long ago things were.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// How long a page waits for what its icon shows.
+const AT_ONCE: Duration = Duration::from_millis(200);
+
 /// How pages are shown, whatever their content.
 pub(crate) struct Pages {
     pub(crate) open: OpenPages,
@@ -28,6 +31,14 @@ pub(crate) struct Pages {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) beats: Arc<Beats>,
     pub(crate) stop: Stop,
+}
+
+impl Pages {
+    /// How many nodes fail; none where that can't be read at once.
+    pub(super) async fn failed(&self) -> usize {
+        let snapshot = timeout(AT_ONCE, self.fleet.look()).await;
+        snapshot.map_or(0, |snapshot| snapshot.map_or(0, |snapshot| snapshot.failed()))
+    }
 }
 
 /// The contents of the page at `path`, from now on.
@@ -86,6 +97,7 @@ async fn make(pages: &Pages, page: &impl Page, sender: &watch::Sender<Content>) 
     let began = Instant::now();
     // What can't be made isn't sent: the tab shows what it has, and a reload says why.
     if let Ok(content) = rendered(page).await {
+        let content = with_failed(content, pages.failed().await);
         sender.send_if_modified(|last| {
             let is_new = last.as_deref() != Some(&*content);
             if is_new {

@@ -9,6 +9,7 @@ use provost_store::{Store, UploadedLog};
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
+use super::flame::Flame;
 use super::log_text;
 use super::log_text::LogLine;
 use super::page::{Page, encoded, render};
@@ -28,6 +29,8 @@ pub(super) enum LogPart {
     All,
     Output,
     Commands,
+    /// Where the time went.
+    Time,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -53,7 +56,11 @@ struct Content<'a> {
     run: &'a str,
     parts: Vec<(&'static str, &'static str, bool)>,
     whole: String,
+    /// Where the time went, if that is asked for.
+    flame: Option<Flame>,
     lines: Vec<LogLine>,
+    /// What is shown where there is neither.
+    nothing: &'static str,
 }
 
 impl Page for LogPage {
@@ -81,12 +88,14 @@ impl Page for LogPage {
             let hint = format!("read it on the node: ssh {node} provost log");
             Refusal::new(StatusCode::NOT_FOUND, error, hint)
         })?;
-        let part = match self.part {
-            LogPart::All => Part::All,
-            LogPart::Output => Part::Output,
-            LogPart::Commands => Part::Commands,
-        };
-        let lines = spawn_blocking(move || log_text::lines(bytes, part, FIRST, LAST)).await?;
+        let part = self.part;
+        let (flame, lines) = spawn_blocking(move || match part {
+            LogPart::All => (None, log_text::lines(bytes, Part::All, FIRST, LAST)),
+            LogPart::Output => (None, log_text::lines(bytes, Part::Output, FIRST, LAST)),
+            LogPart::Commands => (None, log_text::lines(bytes, Part::Commands, FIRST, LAST)),
+            LogPart::Time => (Flame::new(bytes), Vec::new()),
+        })
+        .await?;
         render(&Content {
             node,
             name: &log.name,
@@ -95,11 +104,17 @@ impl Page for LogPage {
                 ("all", "Commands and output", LogPart::All),
                 ("output", "Output", LogPart::Output),
                 ("commands", "Table of commands", LogPart::Commands),
+                ("time", "Where the time went", LogPart::Time),
             ]
-            .map(|(word, title, part)| (word, title, part == self.part))
+            .map(|(word, title, of)| (word, title, of == part))
             .to_vec(),
             whole: format!("/v1/runs/{}/logs/{}", encoded(&log.run), encoded(&log.name)),
+            flame,
             lines,
+            nothing: match part {
+                LogPart::Time => "It ran no command.",
+                _ => "Nothing was printed.",
+            },
         })
     }
 }

@@ -10,20 +10,27 @@ pub(crate) mod answer;
 pub(crate) mod assets;
 pub(crate) mod confirmation;
 pub(crate) mod events;
+pub(crate) mod flame;
 pub(crate) mod form;
+pub(crate) mod hint;
 pub(crate) mod histogram;
 pub(crate) mod history;
 pub(crate) mod job;
 pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod log_text;
+pub(crate) mod map;
 pub(crate) mod node;
+pub(crate) mod node_about;
 pub(crate) mod node_list;
 pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod pending;
 pub(crate) mod pending_keys;
+pub(crate) mod percent;
+pub(crate) mod plan;
 pub(crate) mod published;
+pub(crate) mod run_axis;
 pub(crate) mod running;
 pub(crate) mod script;
 pub(crate) mod scripts;
@@ -38,7 +45,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRef, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode, header};
-use axum::middleware::{Next, map_response};
+use axum::middleware::{Next, map_response_with_state};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::{Store, UploadedLog};
@@ -53,11 +60,13 @@ use crate::listener::refusal::{Refusal, Refused};
 use crate::nodes::beats::Beats;
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::KnownNodes;
+use assets::Assets;
 use events::Events;
 use job::JobPage;
 use live::Pages;
 use log::{LogPage, LogQuery};
 use node::NodePage;
+use node_about::NodeSources;
 use node_list::{NodeList, NodeListQuery};
 use overview::Overview;
 use page::Page;
@@ -70,7 +79,9 @@ use source::Sources;
 /// What pages are made of.
 #[derive(Clone, FromRef)]
 pub(crate) struct WebState {
+    pub(crate) assets: Arc<Assets>,
     pub(crate) pages: Arc<Pages>,
+    pub(crate) sources: NodeSources,
     pub(crate) overview: Overview,
     pub(crate) scripts: Scripts,
     pub(crate) published: PublicationsPage,
@@ -86,6 +97,7 @@ pub(crate) struct WebState {
 
 /// The pages, and the changes of `admin` that they make.
 pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
+    let assets = Arc::clone(&state.assets);
     Router::new()
         .route("/", get(overview))
         .route("/nodes", get(nodes))
@@ -100,18 +112,23 @@ pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
         .with_state(state)
         .merge(pending_keys::router(admin.clone()))
         .merge(actions::router(admin))
-        .layer(map_response(guarded))
+        .layer(map_response_with_state(assets, answer::finish))
 }
 
 /// What a browser may have without a login: the form for it, and what pages name.
-pub(crate) fn before_login() -> Router {
+pub(crate) fn before_login(assets: &Arc<Assets>) -> Router {
     let form = async || answer::login(StatusCode::OK, None);
-    files().route("/login", get(form).layer(map_response(guarded)))
+    let finish = map_response_with_state(Arc::clone(assets), answer::finish);
+    files(assets).route("/login", get(form).layer(finish))
 }
 
 /// To a browser that shows a page, the refusal of who isn't known is the form for a login, with what was
 /// wrong with the last one.
-pub(crate) async fn ask_to_log_in(request: Request, next: Next) -> Response<Body> {
+pub(crate) async fn ask_to_log_in(
+    assets: State<Arc<Assets>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
     let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let shows_pages = accept.is_some_and(|accept| accept.contains("text/html"));
     let response = next.run(request).await;
@@ -121,17 +138,15 @@ pub(crate) async fn ask_to_log_in(request: Request, next: Next) -> Response<Body
     let refused = response.extensions().get::<Refused>();
     // Who only opens the page has done nothing wrong.
     let wrong = refused.map(|Refused(error)| error.as_str()).filter(|error| *error != NONE);
-    guarded(answer::login(StatusCode::UNAUTHORIZED, wrong)).await
+    answer::finish(assets, answer::login(StatusCode::UNAUTHORIZED, wrong)).await
 }
 
 /// What pages name.
-pub(crate) fn files() -> Router {
-    Router::new().route("/static/{name}", get(assets::serve)).layer(map_response(guarded))
-}
-
-async fn guarded(mut response: Response<Body>) -> Response<Body> {
-    answer::guard(response.headers_mut());
-    response
+pub(crate) fn files(assets: &Arc<Assets>) -> Router {
+    Router::new()
+        .route("/static/{name}", get(assets::serve))
+        .with_state(Arc::clone(assets))
+        .layer(map_response_with_state(Arc::clone(assets), answer::finish))
 }
 
 type PagesState = State<Arc<Pages>>;
@@ -193,10 +208,11 @@ async fn node(
     State(pages): PagesState,
     State(known): State<Arc<KnownNodes>>,
     State(beats): BeatsState,
+    State(sources): State<NodeSources>,
     Path(name): Path<String>,
     parts: Parts,
 ) -> Response<Body> {
-    answer::answer(pages, NodePage { name, known, beats }, &parts).await
+    answer::answer(pages, NodePage { name, known, beats, sources }, &parts).await
 }
 
 async fn log(

@@ -9,10 +9,15 @@ use provost_steplog::view::Part;
 use provost_steplog::wording;
 use provost_store::{Node, RunQuery, Status, UpdateStatus, words};
 
+use super::flame::Flame;
+use super::hint::{Piece, pieces};
 use super::log_text;
 use super::log_text::LogLine;
+use super::node_about::{NodeAbout, NodeSources, StepLog, current};
 use super::overview::tone;
 use super::page::{Page, encoded, render};
+use super::plan::ShownPlan;
+use super::run_axis::RunAxis;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::{self, Beats};
@@ -30,6 +35,7 @@ pub(super) struct NodePage {
     pub(super) name: String,
     pub(super) known: Arc<KnownNodes>,
     pub(super) beats: Arc<Beats>,
+    pub(super) sources: NodeSources,
 }
 
 #[derive(Template)]
@@ -42,8 +48,14 @@ struct Content {
     /// Of a failure that is no step's.
     why: Vec<(&'static str, String)>,
     /// What to do about a failure.
-    next: Vec<String>,
+    next: Vec<Vec<Piece>>,
     now: Option<Now>,
+    /// All runs that are shown, by time.
+    axis: Option<RunAxis>,
+    /// A step of the run that counts, and where its time went.
+    timed: Option<StepLog>,
+    flame: Option<Flame>,
+    plan: Option<ShownPlan>,
     runs: Vec<ShownRun>,
     /// Whether there are runs that aren't shown.
     more: bool,
@@ -115,15 +127,24 @@ impl Page for NodePage {
         drop(place);
         let now = Timestamp::now();
         let is_of_step = |run: &&Run| Some(&run.run) == node.run.as_ref();
+        let NodeAbout { rows, plan } = self.sources.about(name, now).await?;
+        let (timed, flame) = match current(&runs, &node) {
+            Some(run) => self.sources.step_time(name, run).await?.unzip(),
+            None => (None, None),
+        };
         let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
         render(&Content {
             name: name.clone(),
             status: node.status,
             tone: tone(node.status),
-            facts: facts(&node, now),
+            facts: facts(&node, now).into_iter().chain(rows).collect(),
             why: if has_step { Vec::new() } else { why(&node) },
-            next: next(&node),
+            next: next(&node).iter().map(|next| pieces(next)).collect(),
             now: self.running(&node, now),
+            axis: RunAxis::new(&runs, now),
+            timed,
+            flame,
+            plan,
             runs: runs
                 .iter()
                 .enumerate()

@@ -10,14 +10,18 @@ use provost_record::Cause;
 use provost_steplog::wording;
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
 use std::collections::BTreeMap;
+use tokio::task::spawn_blocking;
 
+use super::hint::{Piece, pieces};
 use super::history;
+use super::map::Map;
 use super::page::{Page, render};
 use super::running::RunningNow;
 pub(super) use super::tone::tone;
 use crate::fleet::Fleet;
 use crate::fleet::expiry::Expiry;
 use crate::fleet::history::{History, Range};
+use crate::fleet::layout::Layouts;
 use crate::fleet::reasons::{ReasonOfCause, Reasons};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
@@ -36,6 +40,7 @@ const MOST_NAMES: usize = 2_000;
 #[derive(Clone)]
 pub(crate) struct Overview {
     pub(crate) fleet: Arc<Fleet>,
+    pub(crate) layouts: Arc<Layouts>,
     pub(crate) history: Arc<History>,
     /// How far back the history is shown.
     pub(crate) range: Range,
@@ -52,6 +57,7 @@ pub(crate) struct Overview {
 struct Content {
     total: String,
     numbers: Vec<Number>,
+    map: Map,
     /// The section of the history.
     history: String,
     groups: Vec<Group>,
@@ -62,9 +68,16 @@ struct Content {
     over_quota: Vec<String>,
     pending: usize,
     /// What expires soon: its name, and what to do.
-    expiring: Vec<(String, String)>,
+    expiring: Vec<(String, Vec<Piece>)>,
     /// How many of it aren't shown.
     more_expiring: usize,
+}
+
+/// What of the page other modules make.
+struct Sections {
+    map: Map,
+    history: String,
+    running: String,
 }
 
 /// How many nodes have a status.
@@ -87,8 +100,8 @@ struct Group {
     when: String,
     /// What its nodes share and the others don't.
     why: Option<String>,
-    hint: Option<String>,
-    next: Vec<String>,
+    hint: Option<Vec<Piece>>,
+    next: Vec<Vec<Piece>>,
 }
 
 impl Page for Overview {
@@ -109,9 +122,12 @@ impl Page for Overview {
         let expiring = self.expiry.soon().await?;
         let pending = self.enrolment.waiting().await?.len();
         let reasons = self.reasons.of_snapshot(&snapshot).await;
+        let (layouts, nodes) = (self.layouts.clone(), snapshot.clone());
+        let map = spawn_blocking(move || Map::new(&nodes, &layouts.of(&nodes))).await?;
         let history = history::section(&self.history, self.range).await?;
         let now = Timestamp::now();
-        let sections = (history, self.running.section(&snapshot, now).await?);
+        let running = self.running.section(&snapshot, now).await?;
+        let sections = Sections { map, history, running };
         render(&Content { pending, ..self.shown(&snapshot, &reasons, &expiring, sections, now) })
     }
 }
@@ -122,7 +138,7 @@ impl Overview {
         snapshot: &Snapshot,
         reasons: &ReasonOfCause,
         expiring: &[Expiring],
-        (history, running): (String, String),
+        Sections { map, history, running }: Sections,
         now: Timestamp,
     ) -> Content {
         let members = &snapshot.members;
@@ -132,6 +148,7 @@ impl Overview {
         Content {
             total: wording::count(members.len(), "node"),
             numbers: numbers(members.iter().map(|member| &member.node)),
+            map,
             history,
             more_groups: groups.len().saturating_sub(MOST_GROUPS),
             groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, reasons, now)).collect(),
@@ -141,16 +158,18 @@ impl Overview {
             expiring: expiring
                 .iter()
                 .take(MOST_LINES)
-                .map(|one| (words::expiring(one, now), one.hint.clone()))
+                .map(|one| (words::expiring(one, now), pieces(&one.hint)))
                 .collect(),
             more_expiring: expiring.len().saturating_sub(MOST_LINES),
         }
     }
 }
 
-/// How many nodes have which status, in the order of a node's life.
+/// How many nodes have which status: those that failed first, then in the order of a node's life. Each status of
+/// ours has its place, so that nothing moves while nodes go from one to the next.
 fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
     let (mut counts, mut reruns) = (BTreeMap::<Status, usize>::new(), 0);
+    counts.extend(Status::ALL.map(|status| (status, 0)));
     for node in nodes {
         *counts.entry(node.status).or_default() += 1;
         reruns += usize::from(node.updatestatus == Some(UpdateStatus::Failed));
@@ -158,10 +177,11 @@ fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
     let number = |(status, count): (Status, usize)| Number {
         count,
         word: status.to_string(),
-        tone: tone(status),
+        tone: if count > 0 { tone(status) } else { "faint" },
         href: format!("/nodes?status={status}"),
     };
-    let mut numbers: Vec<Number> = counts.into_iter().map(number).collect();
+    let failed = counts.remove_entry(&Status::Failed);
+    let mut numbers: Vec<Number> = failed.into_iter().chain(counts).map(number).collect();
     if reruns > 0 {
         let (word, href) =
             ("failed in a rerun".to_owned(), "/nodes?failed=true&sort=stage".to_owned());
@@ -188,9 +208,9 @@ impl Group {
             why: reasons.get(&group.id).cloned(),
             hint: group.detail.hint.as_ref().map(|hint| {
                 let nodes: Vec<&str> = group.nodes.iter().map(String::as_str).collect();
-                words::hint_of(hint, &nodes)
+                pieces(&words::hint_of(hint, &nodes))
             }),
-            next,
+            next: next.iter().map(|next| pieces(next)).collect(),
         }
     }
 }

@@ -39,6 +39,11 @@ pub(super) async fn rendered(page: &impl Page) -> Result<String, Refusal> {
     Ok(harmless(&page.content().await?))
 }
 
+/// The content of a page that is live, with what the icon shows while the page is open.
+pub(super) fn with_failed(content: String, failed: usize) -> String {
+    format!("{content}\n<i id=\"site-failed\" hidden data-count=\"{failed}\"></i>")
+}
+
 /// The text of a template.
 pub(super) fn render(template: &impl Template) -> Result<String, Refusal> {
     template.render().map_err(Refusal::bug)
