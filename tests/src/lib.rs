@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 pub mod accounts;
+pub mod axe;
 pub mod browser;
 mod chroot;
 mod cluster;
