@@ -131,10 +131,12 @@ impl Map {
         Self {
             rows,
             legend,
-            size: match cells {
-                ..=LARGE => "large",
-                ..=MEDIUM => "medium",
-                _ => "small",
+            size: if cells <= LARGE {
+                "large"
+            } else if cells <= MEDIUM {
+                "medium"
+            } else {
+                "small"
             },
             most_in_cell: layout.most_in_cell,
             what: if layout.has_racks { "Rack" } else { "Group" },
