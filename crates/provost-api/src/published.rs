@@ -15,6 +15,15 @@ pub const PLANS: &str = "plans/";
 /// The folder of secrets.
 pub const SECRETS: &str = "secrets/";
 
+/// The plan of a rehearsal, which a node gets in a folder beside the [`MANIFEST`].
+pub const REHEARSED_PLAN: &str = "plan.toml";
+/// The plan's document of secrets, if it has some.
+pub const REHEARSED_SECRETS: &str = "secrets.toml";
+/// All files of the bundle.
+pub const REHEARSED_PACK: &str = "pack.tar.zst";
+/// All of a rehearsal, without the signatures.
+pub const REHEARSED: [&str; 4] = [MANIFEST, REHEARSED_PLAN, REHEARSED_SECRETS, REHEARSED_PACK];
+
 /// The signature of the file at `path`.
 pub fn signature(path: &str) -> String {
     format!("{path}.minisig")

@@ -40,6 +40,19 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], most: u64, format: u32) -> Result
     parse(text)
 }
 
+/// Refuses a `rehearsal` where something published is wanted, and the reverse.
+pub fn check_purpose(rehearsal: bool, wanted: bool) -> Result<(), Flaw> {
+    let (what, hint) = match (rehearsal, wanted) {
+        (true, false) => (
+            "it is a rehearsal, which is for dry runs alone",
+            "publish it: provostctl publish …; if you did not rehearse it, look who serves it",
+        ),
+        (false, true) => ("it is no rehearsal", "make one: provostctl publish --rehearse NODES …"),
+        _ => return Ok(()),
+    };
+    Err(Flaw { what: what.to_owned(), hint })
+}
+
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Flaw> {
     toml::from_str(text).map_err(|error| {
         let line = line_of(text, error.span());

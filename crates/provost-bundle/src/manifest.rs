@@ -44,6 +44,9 @@ pub struct Manifest {
     /// The public keys that count no more, whatever a node was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revoked: Vec<String>,
+    /// Whether it is for dry runs alone: signed before it is published, and never published.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsal: bool,
     /// All files in one archive.
     pub pack: Pack,
     /// The files, in order of their paths.
@@ -116,10 +119,16 @@ impl Manifest {
     /// In the place of a refresh key: the publisher wants none.
     pub const NO_REFRESH_KEY: &str = "off";
 
-    /// Reads a manifest and checks all that can be checked without its files.
+    /// Reads a manifest that is published, and checks all that can be checked without its files.
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
+        Self::parse_as(bytes, false)
+    }
+
+    /// The same of one that is a rehearsal, or isn't.
+    pub fn parse_as(bytes: &[u8], rehearsal: bool) -> Result<Self, ManifestError> {
         let manifest: Self =
             document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(ManifestError)?;
+        document::check_purpose(manifest.rehearsal, rehearsal).map_err(ManifestError)?;
         manifest.check()?;
         Ok(manifest)
     }
@@ -257,6 +266,7 @@ mod tests {
             refresh_key: None,
             tls: None,
             revoked: Vec::new(),
+            rehearsal: false,
             key: KEY.to_owned(),
             key_link: None,
             pack: Pack { sha256: Digest::of(b"pack"), size: 4 },

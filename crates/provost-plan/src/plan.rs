@@ -30,6 +30,9 @@ pub struct Plan {
     /// From when on nodes without a memory refuse it.
     #[serde(default, skip_serializing)]
     pub expires: Option<Timestamp>,
+    /// Whether it is for dry runs alone, as the manifest beside it.
+    #[serde(default, skip_serializing)]
+    pub rehearsal: bool,
     /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
     #[serde(default)]
     pub runbootscripts: bool,
@@ -78,6 +81,7 @@ impl Plan {
             manifest: None,
             made: None,
             expires: None,
+            rehearsal: false,
             runbootscripts: false,
             secret_env: Vec::new(),
             secrets_sha256: None,
@@ -87,9 +91,15 @@ impl Plan {
         }
     }
 
-    /// Reads a plan and checks all that can be checked without the bundle.
+    /// Reads a plan that is published, and checks all that can be checked without the bundle.
     pub fn parse(bytes: &[u8]) -> Result<Self, PlanError> {
+        Self::parse_as(bytes, false)
+    }
+
+    /// The same of one that is a rehearsal, or isn't.
+    pub fn parse_as(bytes: &[u8], rehearsal: bool) -> Result<Self, PlanError> {
         let plan: Self = document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(PlanError)?;
+        document::check_purpose(plan.rehearsal, rehearsal).map_err(PlanError)?;
         plan.check().or_else(refuse)?;
         Ok(plan)
     }
@@ -160,6 +170,7 @@ mod tests {
             manifest: None,
             made: None,
             expires: None,
+            rehearsal: false,
             runbootscripts: true,
             secret_env: vec!["PASSWORD".to_owned()],
             secrets_sha256: Some(Digest::of(b"its document")),

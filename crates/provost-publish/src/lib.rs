@@ -18,6 +18,7 @@ mod prepared;
 mod previous;
 mod publication;
 mod publications;
+mod rehearsal;
 mod replace;
 mod secret;
 mod secrets;
@@ -50,6 +51,7 @@ pub use prepared::{Access, Prepared, prepare};
 use provost_bundle::{Digest, Link, Manifest, Pack, Tls, Validity};
 pub use publication::{Channel, Input, Progress, Publication, Published};
 pub use publications::{plan_body, publications, script_bytes, scripts_of};
+pub use rehearsal::{Rehearsal, RehearsalFile};
 pub use secrets::salt;
 pub use sign_again::sign_again;
 use stage::Stage;
@@ -281,6 +283,7 @@ impl Prepared<'_> {
             revoked,
             key: self.publication.key.public_line().to_owned(),
             key_link,
+            rehearsal: false,
             pack,
             files,
         };

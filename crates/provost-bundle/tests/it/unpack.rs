@@ -34,6 +34,7 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         revoked: Vec::new(),
         key: KEY.to_owned(),
         key_link: None,
+        rehearsal: false,
         pack: Pack { sha256: Digest::of(b""), size: 1 << 20 },
         files: files.iter().map(entry).collect(),
     }

@@ -1,5 +1,7 @@
 //! One published text with its signature: the manifest, or the plan.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use provost_bundle::{Manifest, Trust, Verdict};
 use provost_record::Cause;
@@ -47,6 +49,16 @@ impl Document {
             _ => Some(Self::signature(source, path, &answer).await?),
         };
         Ok(Self::of(answer, url, signature))
+    }
+
+    /// The file `name` in `folder`, with its signature, if it has one.
+    pub(super) fn in_folder(folder: &Path, name: &str, most: u64) -> Result<Self, Failure> {
+        let path = folder.join(name);
+        let text = read_text(&path, most)?;
+        let signature = folder.join(provost_api::published::signature(name));
+        let signature = signature.exists().then(|| read_text(&signature, MAX_SIGNATURE));
+        let (url, version) = (path.display().to_string(), Version::default());
+        Ok(Self { text, signature: signature.transpose()?, url, version })
     }
 
     /// The signature of the `answer`. provostd sends it along; any other web server has it as a file. To ask
@@ -134,6 +146,13 @@ impl Document {
         let version = Version::of(&answer.headers);
         (Self { text: answer.text, signature, url, version }, directives)
     }
+}
+
+fn read_text(path: &Path, most: u64) -> Result<String, Failure> {
+    provost_fs::read_input(path, most).map_err(|e| {
+        let hint = "send all of it: provostctl publish --rehearse NODES …";
+        Failure::unreadable(format!("reading {}", path.display()), hint, e)
+    })
 }
 
 /// The number after `key` in the first line that begins with it.

@@ -119,21 +119,40 @@ impl Documents {
         Ok(Received { documents: Self { manifest: first, plan }, directives, trust })
     }
 
+    /// Those of a rehearsal, which are in `folder`.
+    pub(crate) fn rehearsed(folder: &Path) -> Result<Self, Failure> {
+        let document = |name, most| Document::in_folder(folder, name, most);
+        let manifest = document(published::MANIFEST, Manifest::MAX_BYTES)?;
+        Ok(Self { manifest, plan: document(published::REHEARSED_PLAN, Plan::MAX_BYTES)? })
+    }
+
     /// Checks that they are the publisher's, and this node's.
     pub(crate) fn verify(&self, settings: &Settings, trust: &Trust) -> Result<Verified, Failure> {
+        self.verify_as(settings, trust, false)
+    }
+
+    /// The same of a rehearsal, or of what is published.
+    pub(crate) fn verify_as(
+        &self,
+        settings: &Settings,
+        trust: &Trust,
+        rehearsal: bool,
+    ) -> Result<Verified, Failure> {
         let path = plan_path(settings);
         let refused =
             |document: &Document, e: &dyn std::fmt::Display, hint| document.refused(e, hint);
         let verdict = self.manifest.is_trusted(trust)?;
         let text = self.manifest.text.as_bytes();
-        let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
+        let manifest = Manifest::parse_as(text, rehearsal)
+            .map_err(|e| refused(&self.manifest, &e, e.hint()))?;
         // As it counts from now on: the manifest may be by a key that one of the revoked has named.
         let trust = trust.clone().without(&manifest.revoked);
         let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
         trust
             .check_plan(&path, text, signature, &manifest)
             .map_err(|e| refused(&self.plan, &e, e.hint()))?;
-        let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
+        let plan =
+            Plan::parse_as(text, rehearsal).map_err(|e| refused(&self.plan, &e, e.hint()))?;
         if plan.node != settings.node {
             let why = format!("checking {path}: it is the plan of {}", plan.node);
             let hint = "publish again: the file may have been swapped";

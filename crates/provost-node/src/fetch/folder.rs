@@ -46,19 +46,7 @@ impl Folder {
         }
         let folder = state.join("bundle");
         add_to_path(&mut plan, &folder);
-        Ok(Fetched {
-            manifest,
-            plan,
-            sections: None,
-            folder,
-            server: None,
-            served: None,
-            shows_commands: false,
-            passed_over: Vec::new(),
-            offline: None,
-            hold: None,
-            released: None,
-        })
+        Ok(Fetched::on_this_machine(manifest, plan, folder))
     }
 }
 

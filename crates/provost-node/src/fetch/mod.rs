@@ -17,6 +17,7 @@ pub mod mounts;
 mod other_servers;
 pub mod prefetch;
 pub mod published;
+pub mod rehearsal;
 pub mod retry;
 pub mod secrets;
 pub mod server;

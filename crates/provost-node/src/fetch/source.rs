@@ -109,3 +109,22 @@ pub struct Fetched {
     /// When an admin released this node, by the management node's clock.
     pub released: Option<Timestamp>,
 }
+
+impl Fetched {
+    /// What was on this machine already.
+    pub(crate) fn on_this_machine(manifest: Manifest, plan: Plan, folder: PathBuf) -> Self {
+        Self {
+            manifest,
+            plan,
+            sections: None,
+            folder,
+            server: None,
+            served: None,
+            shows_commands: false,
+            passed_over: Vec::new(),
+            offline: None,
+            hold: None,
+            released: None,
+        }
+    }
+}

@@ -108,6 +108,7 @@ mod tests {
             manifest: None,
             made: None,
             expires: None,
+            rehearsal: false,
             runbootscripts: true,
             secret_env: Vec::new(),
             secrets_sha256: None,

@@ -34,6 +34,7 @@ fn manifest(key: &SecretKey) -> Manifest {
         revoked: Vec::new(),
         key: key.public_line().to_owned(),
         key_link: None,
+        rehearsal: false,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: Vec::new(),
     }

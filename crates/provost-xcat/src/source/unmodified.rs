@@ -209,6 +209,7 @@ fn manifest(stored: StoredFetch) -> Manifest {
         created: provost_record::now(),
         key: String::new(),
         key_link: None,
+        rehearsal: false,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: stored.scripts.into_iter().map(|script| script.entry).collect(),
     }

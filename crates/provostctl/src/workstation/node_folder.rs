@@ -95,6 +95,7 @@ pub(super) fn fill(
         refresh_key: None,
         tls: None,
         revoked: Vec::new(),
+        rehearsal: false,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: sources.iter().map(|source| source.entry.clone()).collect(),
     };
