@@ -394,7 +394,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__run)
-            opts="-x -P -v -h --trace-lines --dry-run --network --scratch --format --config --verbose --help"
+            opts="-x -P -v -h --trace-lines --dry-run --network --scratch --format --bundle --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,6 +410,10 @@ _provost() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -P)

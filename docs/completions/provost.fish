@@ -59,6 +59,7 @@ none\t'None'"
 complete -c provost -n "__fish_provost_using_subcommand run" -l scratch -d 'With --dry-run: keep what changes on this disk meanwhile, not in memory' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -l format -d 'With --dry-run: how what changed is printed' -r -f -a "text\t''
 json\t''"
+complete -c provost -n "__fish_provost_using_subcommand run" -l bundle -d 'With --dry-run: run what this folder has, as provostctl publish --rehearse sends it' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'Scripts with their arguments, such as "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'Configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too'

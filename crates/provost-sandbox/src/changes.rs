@@ -18,8 +18,12 @@ const MOST_OF_TEXT: u64 = 256 << 10;
 const MOST_OF_ALL: u64 = 32 << 20;
 /// How much is compared at once, in bytes.
 const CHUNK: usize = 64 << 10;
+/// The most bytes of an attribute, or of all names, that are compared.
+const MOST_OF_ATTRIBUTE: usize = 4096;
+/// How the overlay's own attributes begin.
+const OWN: &[&str] = &["trusted.overlay.", "user.overlay."];
 /// The attribute of a folder that hides the one below it.
-const OPAQUE: &str = "trusted.overlay.opaque";
+const OPAQUE: &[&str] = &["trusted.overlay.opaque", "user.overlay.opaque"];
 
 /// All changes.
 #[derive(Debug, Default)]
@@ -71,7 +75,12 @@ pub struct Look {
     pub size: u64,
     /// Its text, if it is one and not long.
     pub text: Option<String>,
+    /// Its extended attributes, such as SELinux's label, access lists and capabilities.
+    pub attributes: Attributes,
 }
+
+/// Extended attributes by name.
+pub type Attributes = BTreeMap<String, Vec<u8>>;
 
 /// What a path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,9 +169,12 @@ impl Changes {
                 let after = self.look(&is);
                 self.add(point, What::Made, None, after);
             }
-            Some(before) if is_same(&before, &after, &was, &is) => {}
+            Some(before) if is_same(layer, &before, &after, &was, &is) => {}
             Some(_) => {
-                let (before, after) = (self.look(&was), self.look(&is));
+                let (mut before, after) = (self.look(&was), self.look(&is));
+                if let (Some(before), Some(after), false) = (&mut before, &after, layer.is_root) {
+                    (before.uid, before.gid) = (after.uid, after.gid);
+                }
                 self.add(point, What::Changed, before, after);
             }
         }
@@ -189,7 +201,8 @@ impl Changes {
         let size = if is_file { metadata.len() } else { 0 };
         let text =
             if is_file && self.entries.len() < MOST_ENTRIES { self.text(path, size) } else { None };
-        Some(Look { kind, mode: metadata.mode() & 0o7777, uid, gid, size, text })
+        let attributes = attributes(path);
+        Some(Look { kind, mode: metadata.mode() & 0o7777, uid, gid, size, text, attributes })
     }
 
     fn text(&mut self, path: &Path, size: u64) -> Option<String> {
@@ -204,15 +217,35 @@ impl Changes {
 }
 
 fn is_opaque(folder: &Path) -> bool {
-    let mut value = [0; 1];
-    let read = rustix::fs::lgetxattr(folder, OPAQUE, &mut value[..]);
-    read == Ok(1) && value == *b"y"
+    OPAQUE.iter().any(|name| {
+        let mut value = [0; 1];
+        let read = rustix::fs::lgetxattr(folder, *name, &mut value[..]);
+        read == Ok(1) && value == *b"y"
+    })
+}
+
+/// Those of a path itself, but for the overlay's own.
+fn attributes(path: &Path) -> Attributes {
+    let mut names = [0; MOST_OF_ATTRIBUTE];
+    let read = rustix::fs::llistxattr(path, &mut names[..]).unwrap_or_default();
+    let names = String::from_utf8_lossy(names.get(..read).unwrap_or_default()).into_owned();
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    let of_file = names.filter(|name| !OWN.iter().any(|own| name.starts_with(own)));
+    let attribute = |name: &str| {
+        let mut value = vec![0; MOST_OF_ATTRIBUTE];
+        let read = rustix::fs::lgetxattr(path, name, &mut value[..]).ok()?;
+        value.truncate(read);
+        Some((name.to_owned(), value))
+    };
+    of_file.filter_map(attribute).collect()
 }
 
 /// Whether a copy in the upper layer differs in nothing from what is below it.
-fn is_same(before: &Metadata, after: &Metadata, was: &Path, is: &Path) -> bool {
-    let of = |m: &Metadata| (m.mode(), m.uid(), m.gid());
-    if of(before) != of(after) {
+fn is_same(layer: &Layer, before: &Metadata, after: &Metadata, was: &Path, is: &Path) -> bool {
+    // In a user's own namespace, what belongs to others is nobody's.
+    let owner = |m: &Metadata| layer.is_root.then(|| (m.uid(), m.gid()));
+    let of = |m: &Metadata| (m.mode(), owner(m));
+    if of(before) != of(after) || attributes(was) != attributes(is) {
         return false;
     }
     let kind = after.file_type();

@@ -11,6 +11,7 @@ use super::error::{SandboxError, failed};
 use super::mounts;
 use super::places::make_folder;
 use super::private_folders::private;
+use super::unprivileged;
 
 /// They hold nothing, and everybody may use them.
 const DEVICES: &[&str] = &["full", "null", "random", "tty", "urandom", "zero"];
@@ -35,11 +36,19 @@ pub(super) fn open() -> Vec<(&'static str, OwnedFd)> {
 }
 
 /// Makes /dev of them.
-pub(super) fn mount_all(root: &Path, devices: &[(&str, OwnedFd)]) -> Result<(), SandboxError> {
+pub(super) fn mount_all(
+    root: &Path,
+    devices: &[(&str, OwnedFd)],
+    is_root: bool,
+) -> Result<(), SandboxError> {
     let dev = private(root, "/dev", 0o755)?;
     for (name, device) in devices {
         let place = dev.join(name);
-        let put = || fs::write(&place, "").and_then(|()| mounts::bind_file(device, &place));
+        let bind = || match is_root {
+            true => mounts::bind_file(device, &place),
+            false => unprivileged::device(device, &place),
+        };
+        let put = || fs::write(&place, "").and_then(|()| bind());
         put().map_err(failed("mounting", place.display()))?;
     }
     for (name, to) in LINKS {
@@ -48,14 +57,13 @@ pub(super) fn mount_all(root: &Path, devices: &[(&str, OwnedFd)]) -> Result<(), 
     let terminals = dev.join("pts");
     make_folder(&terminals, 0o755).map_err(failed("making", terminals.display()))?;
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount(
-        "devpts",
-        &terminals,
-        "devpts",
-        flags,
-        Some(c"newinstance,ptmxmode=0666,mode=0620,gid=5"),
-    )
-    .map_err(failed("mounting", "/dev/pts"))?;
+    // An ordinary user has no group of terminals.
+    let options = match is_root {
+        true => c"newinstance,ptmxmode=0666,mode=0620,gid=5",
+        false => c"newinstance,ptmxmode=0666,mode=0620",
+    };
+    mount("devpts", &terminals, "devpts", flags, Some(options))
+        .map_err(failed("mounting", "/dev/pts"))?;
     make_folder(&dev.join("shm"), 0o755).map_err(failed("making", "/dev/shm"))?;
     private(root, "/dev/shm", 0o1777).map(|_| ())
 }

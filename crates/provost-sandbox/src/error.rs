@@ -7,8 +7,9 @@ use thiserror::Error;
 /// Why there can be no sandbox.
 #[derive(Debug, Error)]
 pub enum SandboxError {
-    /// An ordinary user can put no overlay over the file systems of others.
-    #[error("making a sandbox: only root can")]
+    /// The kernel lets ordinary users make no user namespaces, or mount no overlays in them: Linux 5.11 is
+    /// the first that does.
+    #[error("making a sandbox: only root can on this machine")]
     NotRoot,
     /// The kernel or a container refuses it.
     #[error("making a sandbox: {what}")]

@@ -22,12 +22,13 @@ mod places;
 mod private_folders;
 mod scratch;
 mod seccomp;
+mod unprivileged;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use changes::{Changes, Entry, Kind, Look, What};
+pub use changes::{Attributes, Changes, Entry, Kind, Look, What};
 pub use error::SandboxError;
 pub use init::{End, Running};
 pub use namespaces::Network;
@@ -59,6 +60,7 @@ pub struct Ready {
     layers: Vec<Layer>,
     read_only: Vec<PathBuf>,
     cgroup: Option<Cgroup>,
+    is_root: bool,
     /// Whether Unix sockets are refused.
     hides_sockets: bool,
     /// The program's path in the sandbox.
@@ -73,12 +75,13 @@ impl Sandbox {
     ///
     /// Where the kernel, or a container, doesn't let this process do it.
     pub fn prepare(self) -> Result<Ready, SandboxError> {
-        if !rustix::process::geteuid().is_root() {
-            return Err(SandboxError::NotRoot);
-        }
+        let is_root = rustix::process::geteuid().is_root();
         let hides_sockets = self.network == Network::Host && namespaces::has_abstract_sockets();
         // Before /sys is covered.
         let cgroup = Cgroup::new();
+        if !is_root {
+            namespaces::become_root_of_own()?;
+        }
         namespaces::enter()?;
         let host = overlay::open_host()?;
         let sys = mounts::open(Path::new(STAGE)).map_err(failed("opening", STAGE))?;
@@ -89,13 +92,21 @@ impl Sandbox {
         let names = private_folders::Resolver::read();
         overlay::stage(self.scratch.as_deref(), self.space)?;
         let root = places::root();
-        let overlay::Built { mut layers, mut read_only } = overlay::build(&host, &root)?;
+        let mut built = match is_root {
+            true => overlay::build(&host, &root)?,
+            false => unprivileged::build(&host, &root)?,
+        };
         private_folders::mount(&root, &names)?;
-        devices::mount_all(&root, &devices)?;
+        devices::mount_all(&root, &devices, is_root)?;
         for folder in shown {
-            overlay::add_shown(folder, &root, &mut layers, &mut read_only)?;
+            overlay::add_shown(folder, &root, &mut built, is_root)?;
         }
-        mounts::bind_read_only(&sys, &root.join("sys")).map_err(failed("mounting", "/sys"))?;
+        let place = root.join("sys");
+        match is_root {
+            true => mounts::bind_read_only(&sys, &place),
+            false => unprivileged::sys(&sys, &place),
+        }
+        .map_err(failed("mounting", "/sys"))?;
         let path = Path::new(OWN_FOLDER).join("provost");
         let place = inside(&root, &path);
         fs::write(&place, "").map_err(failed("writing", place.display()))?;
@@ -103,7 +114,8 @@ impl Sandbox {
         // Programs that helped until here were ordinary children.
         namespaces::separate_children()?;
         let network = self.network;
-        Ok(Ready { network, layers, read_only, cgroup, hides_sockets, program: path })
+        let overlay::Built { layers, read_only } = built;
+        Ok(Ready { network, layers, read_only, cgroup, is_root, hides_sockets, program: path })
     }
 }
 
@@ -142,6 +154,11 @@ impl Ready {
         Path::new(OWN_FOLDER).join("notes")
     }
 
+    /// Where the program finds what runs in place of what it would fetch.
+    pub fn bundle_inside() -> PathBuf {
+        Path::new(OWN_FOLDER).join("bundle")
+    }
+
     /// What has changed, but for what is below `except`.
     pub fn changes(&self, except: &[PathBuf]) -> Changes {
         changes::read(&self.layers, except)
@@ -150,6 +167,11 @@ impl Ready {
     /// What is read-only in it because no overlay could be put over it.
     pub fn read_only(&self) -> &[PathBuf] {
         &self.read_only
+    }
+
+    /// Whether an ordinary user has made it, in which not all can be changed.
+    pub fn is_of_user(&self) -> bool {
+        !self.is_root
     }
 
     /// Whether Unix sockets are refused in it: daemons of the host have sockets that no namespace hides.

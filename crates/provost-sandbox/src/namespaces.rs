@@ -23,6 +23,22 @@ const DATAGRAM: &str = "0002";
 /// `__SO_ACCEPTCON`, as `/proc/net/unix` has it: it takes connections.
 const LISTENS: &str = "00010000";
 
+/// Makes this process, of an ordinary user, root of a user namespace in which there is nobody else.
+pub(super) fn become_root_of_own() -> Result<(), SandboxError> {
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    // A kernel that doesn't let users make them says so here, or at the first mount.
+    unshare(UnshareFlags::NEWUSER).map_err(|_| SandboxError::NotRoot)?;
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {uid} 1\n")),
+        ("gid_map", format!("0 {gid} 1\n")),
+    ] {
+        let path = Path::new("/proc/self").join(file);
+        fs::write(&path, text).map_err(|_| SandboxError::NotRoot)?;
+    }
+    Ok(())
+}
+
 /// Gives this process mounts of its own. What it mounts from now on nobody else sees.
 pub(super) fn enter() -> Result<(), SandboxError> {
     unshare(UnshareFlags::NEWNS).map_err(failed("making", "a mount namespace"))?;

@@ -53,6 +53,9 @@ const OPTIONS: &[&str] = &[
     "",
 ];
 
+/// The same of an ordinary user.
+const OF_USERS: &[&str] = &[",userxattr"];
+
 /// An overlay.
 pub(super) struct Layer {
     /// Where it is mounted.
@@ -61,6 +64,8 @@ pub(super) struct Layer {
     pub(super) lower: OwnedFd,
     /// What has changed.
     pub(super) upper: PathBuf,
+    /// Whether all of it has the owner that it has on this machine.
+    pub(super) is_root: bool,
 }
 
 /// What was mounted.
@@ -117,7 +122,9 @@ pub(super) fn build(host: &[Mount], root: &Path) -> Result<Built, SandboxError> 
             FileType::Directory if mount.flags.contains(MountFlags::RDONLY) => {
                 mounts::bind_read_only(&mount.at, &target)
             }
-            FileType::Directory => add(&mount.point, &mount.at, mount.flags, &target, &mut built),
+            FileType::Directory => {
+                add(&mount.point, &mount.at, mount.flags, &target, &mut built, true)
+            }
             FileType::RegularFile => copy(&mount.at, &target).or_else(|_| {
                 built.read_only.push(mount.point.clone());
                 mounts::bind_read_only(&mount.at, &target)
@@ -133,14 +140,12 @@ pub(super) fn build(host: &[Mount], root: &Path) -> Result<Built, SandboxError> 
 pub(super) fn add_shown(
     (path, at): (PathBuf, OwnedFd),
     root: &Path,
-    layers: &mut Vec<Layer>,
-    read_only: &mut Vec<PathBuf>,
+    built: &mut Built,
+    is_root: bool,
 ) -> Result<(), SandboxError> {
     let target = inside(root, &path);
-    let mut built = Built { layers: std::mem::take(layers), read_only: std::mem::take(read_only) };
     let done = fs::create_dir_all(&target)
-        .and_then(|()| add(&path, &at, MountFlags::empty(), &target, &mut built));
-    (*layers, *read_only) = (built.layers, built.read_only);
+        .and_then(|()| add(&path, &at, MountFlags::empty(), &target, built, is_root));
     done.map_err(failed("mounting", path.display()))
 }
 
@@ -151,6 +156,7 @@ fn add(
     flags: MountFlags,
     target: &Path,
     built: &mut Built,
+    is_root: bool,
 ) -> std::io::Result<()> {
     let own = Path::new(STAGE).join(built.layers.len().to_string());
     let (upper, work) = (own.join("upper"), own.join("work"));
@@ -159,7 +165,9 @@ fn add(
     // The root of the overlay is the upper folder.
     let stat = rustix::fs::fstat(lower)?;
     let (uid, gid) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
-    rustix::fs::chown(&upper, Some(uid), Some(gid))?;
+    if is_root {
+        rustix::fs::chown(&upper, Some(uid), Some(gid))?;
+    }
     fs::set_permissions(&upper, Permissions::from_mode(stat.st_mode & 0o7777))?;
     let layers = format!(
         "lowerdir={},upperdir={},workdir={}",
@@ -168,13 +176,14 @@ fn add(
         work.display()
     );
     let flags = flags | MountFlags::NODEV;
-    let is_mounted = OPTIONS.iter().any(|options| {
+    let all = if is_root { OPTIONS } else { OF_USERS };
+    let is_mounted = all.iter().any(|options| {
         let options = CString::new(format!("{layers}{options}")).unwrap_or_default();
         mount("overlay", target, "overlay", flags, Some(options.as_c_str())).is_ok()
     });
     if is_mounted {
         let lower = lower.try_clone()?;
-        built.layers.push(Layer { point: point.to_owned(), lower, upper });
+        built.layers.push(Layer { point: point.to_owned(), lower, upper, is_root });
         return Ok(());
     }
     fs::remove_dir_all(own)?;

@@ -26,7 +26,7 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 46] = [
+const TOOLS: [Tool; 47] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -55,6 +55,7 @@ const TOOLS: [Tool; 46] = [
     tool("cpio", "cpio", true, "packs what a machine boots"),
     tool("zstd", "zstd", true, "makes that smaller"),
     tool("mke2fs", "e2fsprogs", true, "makes a machine's disk"),
+    tool("setcap", "libcap2-bin", false, "gives a file an attribute"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
     tool("fai-do-scripts", "fai-client", false, "is what runs scripts of FAI's classes"),
     tool("gawk", "gawk", false, "is what xCAT's nodes say their status by"),

@@ -105,6 +105,11 @@ impl Site {
         Some(self.explained(node, self.of_node.get(node)?))
     }
 
+    /// The plan of a node that nothing names: what all nodes have.
+    pub fn explain_defaults(&self, node: &str) -> Explained<'_> {
+        self.explained(node, &[])
+    }
+
     fn explained(&self, node: &str, own: &[usize]) -> Explained<'_> {
         let plan = Plan::empty(node);
         let (secrets, env, postscripts, postbootscripts) = Default::default();
@@ -247,6 +252,8 @@ timeout = "5m"
         assert_eq!(why.postbootscripts, ["defaults", "nodes.cn[003-004]"]);
         assert_eq!((why.env["MASTER"], why.env["ROLE"]), ("defaults", "nodes.cn[003-004]"));
         assert!(site.explain("cn009").is_none());
+        let of_all = site.explain_defaults("cn009");
+        assert_eq!((of_all.postscripts.len(), &*of_all.plan.env["ROLE"]), (2, "none"));
 
         assert_eq!(site.required()["setup"], "groups.zebra.postscripts (site.toml:9)");
         assert_eq!(site.required()["motd"], "defaults.postbootscripts (site.toml:5)");

@@ -76,6 +76,19 @@ pub(super) struct RunArgs {
     pub(super) scripts: Scripts,
 }
 
+impl RunArgs {
+    /// Takes `--dry-run` from behind SCRIPT: whoever writes it there wants nothing to change. A script's
+    /// own stands in a LIST, or after `--`.
+    pub(super) fn take_dry_run(&mut self) {
+        let words = &mut self.scripts.script;
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        if let Some(at) = words[..end].iter().position(|word| word == "--dry-run") {
+            words.remove(at);
+            self.dry_run.is_wanted = true;
+        }
+    }
+}
+
 #[derive(Args)]
 pub(super) struct DryRunArgs {
     /// Run it for real, but where it can change nothing of this machine, and show what it would have changed
@@ -90,6 +103,9 @@ pub(super) struct DryRunArgs {
     /// With --dry-run: how what changed is printed
     #[arg(long, value_enum, default_value_t, requires = "is_wanted")]
     format: Format,
+    /// With --dry-run: run what this folder has, as provostctl publish --rehearse sends it
+    #[arg(long, value_name = "DIR", requires = "is_wanted")]
+    bundle: Option<PathBuf>,
     /// The folder of `provost try`, which gets the logs
     #[arg(long, hide = true, requires = "is_wanted")]
     try_folder: Option<PathBuf>,
@@ -99,6 +115,9 @@ pub(super) struct DryRunArgs {
     /// This is the program in the sandbox
     #[arg(long, hide = true, conflicts_with = "is_wanted")]
     pub(super) in_sandbox: bool,
+    /// The sandbox has a rehearsal
+    #[arg(long, hide = true, requires = "in_sandbox")]
+    pub(super) rehearsal: bool,
 }
 
 impl DryRunArgs {
@@ -107,6 +126,7 @@ impl DryRunArgs {
             no_network: self.network == NetworkArg::None,
             scratch: self.scratch.clone(),
             json: self.format == Format::Json,
+            bundle: self.bundle.clone(),
             folder: self.try_folder.clone(),
             shown: self.shown.clone(),
         }
@@ -119,6 +139,7 @@ impl DryRunArgs {
             words.extend(["--config".into(), config.into()]);
         }
         words.extend(["run".into(), "--in-sandbox".into()]);
+        words.extend(run.dry_run.bundle.as_ref().map(|_| "--rehearsal".into()));
         words.extend(run.trace_lines.then(|| "--trace-lines".into()));
         match &run.scripts.list {
             Some(list) => words.extend(["-P".into(), list.into()]),

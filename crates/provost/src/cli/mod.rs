@@ -308,21 +308,23 @@ fn run() -> ExitCode {
 }
 
 /// Runs the named scripts, or tries what they would change.
-fn named(input: &Input, args: RunArgs, output: OutputMode) -> ExitCode {
+fn named(input: &Input, mut args: RunArgs, output: OutputMode) -> ExitCode {
+    args.take_dry_run();
     let config = (input.config().1 != Origin::Default).then(|| &input.config().0);
     let inner = DryRunArgs::inner(config, &args);
-    let RunArgs { trace_lines, dry_run, scripts } = args;
+    let RunArgs { trace_lines, dry_run: options, scripts } = args;
     let steps = match steps(scripts.list, scripts.script) {
         Ok(steps) => steps,
         Err(failure) => return refuse(&failure),
     };
-    if dry_run.is_wanted {
-        return dry_run::main(input, &dry_run.options(), &steps, inner);
+    if options.is_wanted {
+        return dry_run::main(input, &options.options(), &steps, inner);
     }
-    if dry_run.in_sandbox {
+    if options.in_sandbox {
         let environment = dry_run::environment();
         let request = RunRequest::Named { steps, environment, trace_lines };
-        return runner::main(input, dry_run::kinds(), &request, output, dry_run::observers());
+        let kinds = dry_run::kinds(options.rehearsal);
+        return runner::main(input, kinds, &request, output, dry_run::observers());
     }
     let request = RunRequest::Named { steps, environment: Vec::new(), trace_lines };
     runner::main(input, KINDS, &request, output, Vec::new())

@@ -2,13 +2,26 @@
 
 use std::path::PathBuf;
 
-use provost_node::observe::observer::{Observer, StepContext};
+use provost_exec::Secrets;
+use provost_node::fetch::rehearsal::Rehearsal;
+use provost_node::observe::observer::{Observer, StepContext, StepEnd};
 use provost_node::runner::{FOLDER, Management, ManagementKind, PUBLISHED};
 use provost_node::settings::{Flag, Origin};
+use provost_record::Outcome;
 use provost_sandbox::Ready;
+use serde_json::Value;
 
-/// The kinds of management nodes, of which none is notified.
-pub(crate) fn kinds() -> &'static [ManagementKind] {
+use super::databases::Rpm;
+
+/// The kinds of management nodes, of which none is notified; for a rehearsal the folder that has it.
+pub(crate) fn kinds(rehearsal: bool) -> &'static [ManagementKind] {
+    const REHEARSAL: &[ManagementKind] = &[ManagementKind {
+        name: PUBLISHED.name,
+        connect: |_, connection| Management {
+            source: Box::new(Rehearsal::new(connection.clone(), Ready::bundle_inside())),
+            observers: Vec::new(),
+        },
+    }];
     const QUIET: &[ManagementKind] = &[
         ManagementKind {
             name: PUBLISHED.name,
@@ -21,7 +34,7 @@ pub(crate) fn kinds() -> &'static [ManagementKind] {
         },
         FOLDER,
     ];
-    QUIET
+    if rehearsal { REHEARSAL } else { QUIET }
 }
 
 fn silent(management: Management) -> Management {
@@ -43,17 +56,42 @@ pub(crate) fn environment() -> Vec<(String, String)> {
     vec![("SYSTEMD_OFFLINE".to_owned(), "1".to_owned())]
 }
 
-/// Tells the outer program what nobody is to see.
+/// Tells the outer program what nobody is to see, and what failed.
 pub(crate) fn observers() -> Vec<Box<dyn Observer>> {
-    vec![Box::new(Notes(Ready::notes_inside()))]
+    let (file, said, rpm) = (Ready::notes_inside(), Said::default(), Rpm::now());
+    vec![Box::new(Notes { file, said, rpm })]
 }
 
-struct Notes(PathBuf);
+/// What the program in the sandbox tells the outer one: secrets, and the record of the first step that
+/// failed.
+pub(super) type Said = (Secrets, Option<Value>);
+
+struct Notes {
+    file: PathBuf,
+    said: Said,
+    rpm: Rpm,
+}
+
+impl Notes {
+    fn write(&self) {
+        let said = serde_json::to_vec(&self.said).unwrap_or_default();
+        // It fails where the room for changes is full; then the outer program shows no text.
+        let _ = std::fs::write(&self.file, said);
+    }
+}
 
 impl Observer for Notes {
     fn step_started(&mut self, step: StepContext<'_>) {
-        let secrets = serde_json::to_vec(step.secrets).unwrap_or_default();
-        // It fails where the room for changes is full; then the outer program shows no text.
-        let _ = std::fs::write(&self.0, secrets);
+        self.said.0 = step.secrets.clone();
+        self.write();
+    }
+
+    fn step_ended(&mut self, _step: StepContext<'_>, end: StepEnd<'_>) {
+        self.rpm.note();
+        let is_failure = end.retry.is_none() && end.record.result == Some(Outcome::Failure);
+        if is_failure && self.said.1.is_none() {
+            self.said.1 = serde_json::to_value(end.record).ok();
+            self.write();
+        }
     }
 }

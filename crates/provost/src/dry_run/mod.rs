@@ -4,6 +4,7 @@
 //! The outer process builds the sandbox and reads what changed. In it, the node's program runs once more
 //! and fetches, verifies and runs as ever; what it records is thrown away, and nobody is notified.
 
+mod databases;
 mod follow;
 mod inner;
 mod outcome;
@@ -12,11 +13,12 @@ mod would;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use provost_exec::Secrets;
+use provost_api::published::{REHEARSED, signature};
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
 use provost_node::settings::Input;
@@ -26,11 +28,12 @@ use provost_sandbox::{Network, Ready, Sandbox, SandboxError};
 
 pub(crate) use inner::{environment, flags, kinds, observers};
 
+use self::databases::RpmBefore;
 use self::follow::Follow;
 use self::outcome::Outcome;
 
-/// The most bytes of the secrets that the inner process hands over.
-const MOST_SECRETS: u64 = 1 << 20;
+/// The most bytes of what the inner process says.
+const MOST_SAID: u64 = 1 << 20;
 /// What of this process's environment configures the inner one, besides `PROVOST_*`.
 const ENVIRONMENT: &[&str] = &["HOME", "LANG", "LC_ALL", "PATH", "TZ"];
 /// Where the caller's scripts or roots may be, though others of the kind are hidden.
@@ -44,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) scratch: Option<PathBuf>,
     /// Whether one JSON document is printed, and nothing else on stdout.
     pub(crate) json: bool,
+    /// The folder with what runs, in place of what is published.
+    pub(crate) bundle: Option<PathBuf>,
     /// The folder of `provost try`, which gets the logs.
     pub(crate) folder: Option<PathBuf>,
     /// A folder that is there even in /tmp.
@@ -84,8 +89,12 @@ fn attempt(
     if options.folder.is_none() {
         announce(&title, options);
     }
+    let rpm = RpmBefore::start();
     let ready = prepare(input, options).map_err(refused)?;
     warn(&ready);
+    if let Some(bundle) = &options.bundle {
+        hand_over(bundle, &ready)?;
+    }
     let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     env.retain(|(name, _)| {
         let name = name.to_string_lossy();
@@ -96,21 +105,25 @@ fn attempt(
     let running = ready.start(&command, &env).map_err(refused)?;
     let mut follow = Follow::new(running, &logs, &known, stops, settings.run.deadline.duration());
     let end = follow.until_the_end(options.json).map_err(refused)?;
-    let secrets = provost_fs::read_given(&ready.notes(), MOST_SECRETS).ok();
-    let secrets = secrets.and_then(|json| serde_json::from_slice::<Secrets>(&json).ok());
+    let said = provost_fs::read_given(&ready.notes(), MOST_SAID).ok();
+    let said = said.and_then(|json| serde_json::from_slice::<inner::Said>(&json).ok());
+    let (secrets, failure) = said.unwrap_or_default();
     if let Some(folder) = &options.folder {
         keep(&ready.path(&paths.log), &paths.log, folder);
     }
     let mut except = vec![paths.state, paths.log];
     except.extend(options.folder.clone());
+    let root = options.shown.as_ref().and_then(|root| fs::canonicalize(root).ok());
     let outcome = Outcome {
         script: title,
+        databases: databases::differences(&ready, &root.unwrap_or_else(|| "/".into()), rpm),
         status: end.status,
         would: would::read(&follow::logs(&logs, &known), end.host_name.as_deref()),
         changes: ready.changes(&except),
         read_only: ready.read_only().to_vec(),
         full: ready.full(),
-        secrets: secrets.unwrap_or_default(),
+        failure,
+        secrets,
     };
     if options.json { show::json(&outcome) } else { show::text(&outcome) }?;
     if let Some(bytes) = outcome.full {
@@ -149,6 +162,24 @@ fn prepare(input: &Input, options: &Options) -> Result<Ready, SandboxError> {
     Sandbox { network, scratch: options.scratch.clone(), space: None, shown, program }.prepare()
 }
 
+/// Copies a rehearsal to where the program in the sandbox looks for it. That verifies all of it.
+fn hand_over(bundle: &Path, ready: &Ready) -> Result<(), Failure> {
+    let to = ready.path(&Ready::bundle_inside());
+    let signatures = REHEARSED.map(signature);
+    let names = REHEARSED.into_iter().chain(signatures.iter().map(String::as_str));
+    let copy = || {
+        fs::create_dir(&to)?;
+        for name in names.filter(|name| bundle.join(name).exists()) {
+            fs::copy(bundle.join(name), to.join(name))?;
+        }
+        Ok(())
+    };
+    copy().map_err(|e: io::Error| {
+        let hint = "name the folder of a rehearsal: --bundle DIR";
+        Failure::local(format!("reading {}", bundle.display()), hint).caused_by(e)
+    })
+}
+
 fn warn(ready: &Ready) {
     for path in ready.read_only() {
         complain(&format!("note: {} is read-only in it: no overlay can be there", path.display()));
@@ -157,6 +188,12 @@ fn warn(ready: &Ready) {
         complain(
             "note: it has no Unix sockets: a daemon here has an abstract one\n\
              hint: have both kept apart: --network none",
+        );
+    }
+    if ready.is_of_user() {
+        complain(
+            "note: you aren't root: in it files below /etc can be changed, others only be replaced, and no \
+             file be given to another user",
         );
     }
     if !ready.limits_processes() {

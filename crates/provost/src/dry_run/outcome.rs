@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use provost_exec::Secrets;
 use provost_sandbox::Changes;
+use serde_json::Value;
 
+use super::databases::Difference;
 use super::would::Would;
 
 /// What a dry run has found.
@@ -15,12 +17,16 @@ pub(super) struct Outcome {
     pub(super) status: i32,
     /// What was refused, or isn't seen in files.
     pub(super) would: Vec<Would>,
+    /// Packages, users and groups.
+    pub(super) databases: Vec<Difference>,
     /// The files.
     pub(super) changes: Changes,
     /// What was read-only.
     pub(super) read_only: Vec<PathBuf>,
     /// How many bytes there was room for, if that is full.
     pub(super) full: Option<u64>,
+    /// The record of the step that failed.
+    pub(super) failure: Option<Value>,
     /// What nobody is to see.
     pub(super) secrets: Secrets,
 }

@@ -17,6 +17,8 @@ use super::outcome::Outcome;
 /// The most lines of a diff that people are shown, of one file and of all.
 const MOST_LINES: usize = 200;
 const MOST_LINES_OF_ALL: usize = 5_000;
+/// The attribute with SELinux's label.
+const LABEL: &str = "security.selinux";
 /// How long a diff is made as short as can be.
 const DIFF_LIMIT: Duration = Duration::from_millis(200);
 
@@ -57,6 +59,10 @@ pub(super) fn text(outcome: &Outcome) -> Result<(), Failure> {
     for path in &outcome.changes.unreadable {
         let _ = writeln!(text, "{}", escape(&format!("not compared: {}", path.display())));
     }
+    for one in &outcome.databases {
+        let line = format!("{} {} {} {}", word(one.what()), one.kind, one.name, one.values());
+        let _ = writeln!(text, "{}", escape(&outcome.secrets.hide(&line)));
+    }
     for would in &outcome.would {
         let command =
             would.command.as_ref().map_or(String::new(), |command| format!("{command}: "));
@@ -83,6 +89,12 @@ pub(super) fn json(outcome: &Outcome) -> Result<(), Failure> {
             for (key, look) in [("before", &entry.before), ("after", &entry.after)] {
                 if let Some(look) = look {
                     object.insert(key.to_owned(), of_look(look, &hide));
+                }
+            }
+            if let (Some(before), Some(after)) = (&entry.before, &entry.after) {
+                let names: Vec<Value> = differing(before, after).map(Value::from).collect();
+                if !names.is_empty() {
+                    object.insert("attributes".to_owned(), names.into());
                 }
             }
             if let Some(diff) = diff(path, entry, outcome) {
@@ -114,8 +126,15 @@ pub(super) fn json(outcome: &Outcome) -> Result<(), Failure> {
         "notCompared": paths(&outcome.changes.unreadable),
         "moreChanges": outcome.changes.more,
     });
+    if !outcome.databases.is_empty() {
+        let all = outcome.databases.iter().map(|one| one.json(word(one.what())));
+        document["databases"] = all.collect();
+    }
     if let Some(bytes) = outcome.full {
         document["fullAtBytes"] = bytes.into();
+    }
+    if let Some(failure) = &outcome.failure {
+        document["failure"] = failure.clone();
     }
     print(&format!("{document:#}\n"))
 }
@@ -127,6 +146,9 @@ fn of_look(look: &Look, hide: &dyn Fn(&str) -> String) -> Value {
         "uid": look.uid,
         "gid": look.gid,
     });
+    if let Some(label) = label(look) {
+        object["label"] = label.into();
+    }
     match &look.kind {
         Kind::File => object["size"] = look.size.into(),
         Kind::Link(to) => object["to"] = hide(&to.to_string_lossy()).into(),
@@ -173,6 +195,7 @@ fn details(entry: &Entry) -> String {
             if owner(before) != owner(after) {
                 parts.push(format!("owner {} -> {}", owner(before), owner(after)));
             }
+            parts.extend(attributes(before, after));
             let has_text = before.text.is_some() && after.text.is_some();
             if before.kind == Kind::File && after.kind == Kind::File && !has_text {
                 parts.push(format!("{} -> {} bytes", before.size, after.size));
@@ -197,6 +220,28 @@ fn details(entry: &Entry) -> String {
         (None, None) => {}
     }
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+}
+
+/// SELinux's label.
+fn label(look: &Look) -> Option<String> {
+    let label = look.attributes.get(LABEL)?;
+    Some(String::from_utf8_lossy(label).trim_end_matches('\0').to_owned())
+}
+
+/// The names of the attributes that aren't the same.
+fn differing<'a>(before: &'a Look, after: &'a Look) -> impl Iterator<Item = &'a str> {
+    let (had, has) = (&before.attributes, &after.attributes);
+    let removed = had.keys().filter(|name| !has.contains_key(*name));
+    let names = has.keys().filter(|name| had.get(*name) != has.get(*name)).chain(removed);
+    names.map(String::as_str)
+}
+
+/// `label A -> B`, `attribute user.x`.
+fn attributes<'a>(before: &'a Look, after: &'a Look) -> impl Iterator<Item = String> + 'a {
+    differing(before, after).map(|name| match (name, label(before), label(after)) {
+        (LABEL, Some(before), Some(after)) => format!("label {before} -> {after}"),
+        _ => format!("attribute {name}"),
+    })
 }
 
 /// A unified diff, where what was there and what is there are texts, or nothing.

@@ -24,6 +24,8 @@ use crate::{output, site_file};
 
 /// The run's last message before it starts the script begins so.
 const FETCHED: &str = "provost: fetch: ";
+/// The name of a node that isn't named.
+const NAMELESS: &str = "try";
 /// Exit status of `provost run`: the script has failed.
 const POSTSCRIPT_FAILED: u8 = 1;
 
@@ -35,9 +37,9 @@ pub(crate) struct Try {
     /// Site file: which nodes run what
     #[arg(long, value_name = "FILE")]
     site: PathBuf,
-    /// Node that it runs as
+    /// Node that it runs as; by default one that is named try and has what [defaults] says
     #[arg(long, value_name = "NODE")]
-    node: NodeName,
+    node: Option<NodeName>,
     /// Folder of scripts; that of the script by default
     #[arg(long, value_name = "DIR")]
     scripts: Option<PathBuf>,
@@ -131,7 +133,10 @@ impl Try {
     /// Puts together all that it takes.
     fn prepare(&self) -> Result<Prepared, Failure> {
         let site = site_file::read(&self.site)?;
-        let mut explained = explain(&site, &self.site, &self.node.0)?;
+        let mut explained = match &self.node {
+            Some(node) => explain(&site, &self.site, &node.0)?,
+            None => site.explain_defaults(NAMELESS),
+        };
         let (folder, name) = self.place();
         let sources = node_folder::sources(&site, &folder, &name)?;
         let step = self.step(&explained.plan, name)?;
@@ -143,7 +148,11 @@ impl Try {
         let folder =
             tempfile::Builder::new().prefix("provost-try-").tempdir().map_err(|e| disk(&e))?;
         node_folder::fill(folder.path(), explained, &sources)?;
-        Ok(Prepared { folder, node: self.node.0.clone(), step })
+        Ok(Prepared { folder, node: self.node().to_owned(), step })
+    }
+
+    fn node(&self) -> &str {
+        self.node.as_ref().map_or(NAMELESS, |node| &node.0)
     }
 
     /// The scripts' folder, and the script's name in it.
@@ -168,13 +177,15 @@ impl Try {
         planned.dedup();
         match planned[..] {
             [] => {
-                output::note(&format!("note: the plan of {} doesn't run {script}", self.node.0));
+                if let Some(node) = &self.node {
+                    output::note(&format!("note: the plan of {} doesn't run {script}", node.0));
+                }
                 Ok(Step { script, args: Vec::new() })
             }
             [step] => Ok(step.clone()),
             [first, ..] => {
                 let shown: Vec<_> = planned.iter().map(|step| format!("`{step}`")).collect();
-                let error = format!("{} runs {}", self.node.0, shown.join(" and "));
+                let error = format!("{} runs {}", self.node(), shown.join(" and "));
                 let args = shell_words::join(&first.args);
                 Err(Failure::new(error, format!("say which, after `--`: … -- {args}")))
             }

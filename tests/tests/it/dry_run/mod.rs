@@ -1,5 +1,6 @@
 //! `provost try` and `provost run --dry-run`: scripts that run for real and change nothing.
 
+mod databases;
 mod hostile;
 mod on_a_node;
 mod outer;
@@ -11,6 +12,7 @@ use std::process::Stdio;
 use provost_tests::{missing, program, skip_if, skip_part};
 
 use self::outer::Outer;
+use super::json_page::page::Page;
 
 /// Changes files in each way, and more than files.
 const CHANGES: &str = r#"sed -i 's/two/2 of the second/' /marker/conf
@@ -26,6 +28,18 @@ hostname cn001
 ip route add 10.9.9.0/24 dev lo
 echo "$ROOTPASSWD"
 exit 3"#;
+/// Keys of its document that need a file system that is full, SELinux, or a database.
+const RARE: &[&str] = &[
+    "a-change-of-a-dry-run attributes",
+    "a-dry-run databases",
+    "a-dry-run fullAtBytes",
+    "a-look-of-a-dry-run label",
+    "an-entry-of-a-dry-run after",
+    "an-entry-of-a-dry-run before",
+    "an-entry-of-a-dry-run change",
+    "an-entry-of-a-dry-run kind",
+    "an-entry-of-a-dry-run name",
+];
 
 #[test]
 fn what_would_change_is_shown() {
@@ -76,6 +90,14 @@ fn a_program_reads_one_document() {
     let out = outer.attempt("changes", &["--format", "json", "--network", "none"]).expect(1);
     assert!(out.stderr.contains("it has no network"), "{out:?}");
     let document = out.json();
+    let page = Page::read();
+    page.check("a-dry-run", &document);
+    let mut unseen = page.unseen();
+    unseen.retain(|key| key.contains("of-a-dry-run") || key.starts_with("a-dry-run"));
+    unseen.retain(|key| !key.starts_with("nodes-of-a-dry-run"));
+    // By the trace.
+    unseen.retain(|key| key != "a-refusal-of-a-dry-run command");
+    assert_eq!(unseen, RARE);
     assert_eq!(document["exitCode"], 1);
     let changes = document["changes"].as_array().unwrap();
     let at = |path: &str| changes.iter().find(|change| change["path"] == path).unwrap();
@@ -92,6 +114,33 @@ fn a_program_reads_one_document() {
     assert_eq!(out.json()["changes"].as_array().unwrap().len(), 0);
     let out = outer.attempt("nothing", &[]).expect(0);
     assert!(out.stdout.ends_with("| nothing\nnothing would change\n"), "{}", out.stdout);
+}
+
+#[test]
+fn without_a_node_it_has_what_all_nodes_have() {
+    let outer = Outer::new();
+    outer.script(
+        "show",
+        "echo \"$NODE $COLOUR $# $(cat /proc/net/dev | wc -l)\"; echo 1 >/marker/made",
+    );
+    let site =
+        "[defaults]\nenv = { COLOUR = \"blue\" }\npostscripts = [\"show a b\"]\n[nodes.cn001]\n";
+    std::fs::write(outer.path("site.toml"), site).unwrap();
+    std::fs::write(outer.path("provostctl.toml"), "site = \"site.toml\"\n").unwrap();
+    let path = |name: &str| outer.path(name).to_str().unwrap().to_owned();
+    let (script, ctl) = (path("scripts/show"), program("provostctl"));
+    let attempt = |more: &[&str]| {
+        let args = [&["try", &script], more].concat();
+        let mut command = outer.command(ctl.to_str().unwrap(), &args);
+        command.env("PROVOSTCTL_CONFIG", outer.path("provostctl.toml"));
+        provost_tests::Out::from(command.output().unwrap())
+    };
+    let out = attempt(&[]).expect(0);
+    assert!(out.stdout.contains("| try blue 2 "), "{out:?}");
+    assert!(!out.stderr.contains("note: the plan"), "{out:?}");
+    // Its own network has one device, after two lines of titles.
+    let out = attempt(&["--network", "none", "--", "x"]).expect(0);
+    assert!(out.stdout.contains("| try blue 1 3\n"), "{out:?}");
 }
 
 #[test]
@@ -143,19 +192,43 @@ fn a_root_folder_is_changed_neither() {
 }
 
 #[test]
+fn an_ordinary_user_gets_a_sandbox_too() {
+    skip_if(missing::other_users());
+    let outer = Outer::new();
+    let text = "id -u; echo more >>/etc/hosts; echo x >/etc/made; mkdir /usr/local/made\n\
+        sed -i s/one/1/ /marker/conf; rm /marker/gone; echo \"$ROOTPASSWD\"";
+    outer.script("changes", text).for_all();
+    let allowed = outer.as_user("unshare", &["--user", "--map-root-user", "true"]);
+    if allowed.code != Some(0) {
+        return skip_part("users can make no user namespaces");
+    }
+    let before = outer.look();
+    let out = outer.attempt_as_user("changes", &[]).expect(0);
+    assert_eq!(outer.look(), before);
+    for shown in [
+        "| 0\n",
+        "\n+more\n",
+        "made /etc/made: mode 0644\n",
+        "made /usr/local/made: folder, mode 0755\n",
+        "-one\n+1\n",
+        "removed /marker/gone\n",
+        "| [redacted:ROOTPASSWD]\n",
+    ] {
+        assert!(out.stdout.contains(shown), "{shown}: {out:?}");
+    }
+    assert!(!out.stdout.contains("owner"), "{out:?}");
+    assert!(out.stderr.contains("note: you aren't root: "), "{out:?}");
+    outer.attempt_as_user("changes", &["--network", "none", "--format", "json"]).expect(0).json();
+}
+
+#[test]
 fn who_may_not_is_told_what_to_type() {
     skip_if(missing::other_users());
     let outer = Outer::new();
-    outer.script("nothing", "true");
-    std::fs::write(outer.path("site.toml"), "[nodes.cn001]\n").unwrap();
-    outer.sh(&format!("chmod -R a+rX {0}; chmod 1777 {0}/tmp", outer.path("").display()));
-    let path = |name: &str| outer.path(name).to_str().unwrap().to_owned();
-    let (site, script, ctl) = (path("site.toml"), path("scripts/nothing"), program("provostctl"));
-    let mut args = vec!["--reuid=65534", "--clear-groups", ctl.to_str().unwrap(), "try"];
-    args.extend(["--site", &site, "--node", "cn001", &script]);
-    let run =
-        |args: &[&str]| provost_tests::Out::from(outer.command("setpriv", args).output().unwrap());
-    run(&args).expect(2).says(&["making a sandbox: only root can", "sudo", "--here"]);
-    args.push("--here");
-    run(&args).expect(0);
+    outer.script("nothing", "true").for_all();
+    // As where a container lets nobody mount anything.
+    let refuses = ["--bounding-set=-all", "--no-new-privs"];
+    let out = outer.attempt_by(&refuses, "nothing", &[]);
+    out.expect(2).says(&["making a sandbox: ", "sudo", "--here"]);
+    outer.attempt_by(&refuses, "nothing", &["--here"]).expect(0);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use provost_tests::{Cluster, missing, skip_if};
+use provost_tests::{Cluster, missing, skip_if, skip_part};
 
 #[test]
 fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
@@ -27,6 +27,26 @@ fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
     assert!(!node.path("log/services/run.json").exists());
     let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
     assert_eq!(runs(), 0);
+
+    // Also where people write it last.
+    node.provost(&["run", "show", "--dry-run"]).expect(0);
+    assert_eq!(fs::read_to_string(&marker).unwrap(), "one\n");
+
+    // On a disk, where there is more room than in memory.
+    let scratch = cluster.path("scratch");
+    fs::create_dir(&scratch).unwrap();
+    match missing::program("mkfs.ext4", "e2fsprogs").or_else(|| {
+        let is_there = std::path::Path::new("/dev/loop-control").exists();
+        (!is_there).then(|| "no loop devices".to_owned())
+    }) {
+        None => {
+            let options = ["run", "--dry-run", "--scratch", scratch.to_str().unwrap()];
+            let out = node.provost(&[&options[..], &["--format", "json", "show"]].concat());
+            assert_eq!(out.expect(0).json()["changes"][0]["path"], marker.to_str().unwrap());
+            assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+        }
+        Some(missing) => skip_part(&missing),
+    }
 
     node.provost(&["run", "show"]).expect(0);
     assert_eq!(fs::read_to_string(&marker).unwrap(), "one\ntwo\n");

@@ -103,17 +103,49 @@ impl Outer {
         self.command("/bin/bash", &["-c", commands]).output().unwrap().into()
     }
 
+    /// Lets other users read what is beside the machine.
+    pub(super) fn for_all(&self) {
+        let folder = self.path("").display().to_string();
+        self.sh(&format!("chmod -R a+rX {folder}; chmod 1777 {folder}/tmp")).expect(0);
+    }
+
+    /// Runs a program as an ordinary user.
+    pub(super) fn as_user(&self, program: &str, args: &[&str]) -> Out {
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups", program];
+        self.command("setpriv", &[&user, args].concat()).output().unwrap().into()
+    }
+
+    /// `provostctl try`, as an ordinary user.
+    pub(super) fn attempt_as_user(&self, script: &str, options: &[&str]) -> Out {
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        self.attempt_by(&user, script, options)
+    }
+
+    /// The same by setpriv with these options.
+    pub(super) fn attempt_by(&self, by: &[&str], script: &str, options: &[&str]) -> Out {
+        let args = self.arguments(script, options);
+        let args: Vec<&str> = by.iter().copied().chain(args.iter().map(String::as_str)).collect();
+        self.command("setpriv", &args).output().unwrap().into()
+    }
+
     /// `provostctl try`, for cn001 of a site that has a secret.
     pub(super) fn attempt(&self, script: &str, options: &[&str]) -> Out {
+        let args = self.arguments(script, options);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.command(args[0], &args[1..]).output().unwrap().into()
+    }
+
+    /// Its command line.
+    fn arguments(&self, script: &str, options: &[&str]) -> Vec<String> {
         let site = self.path("site.toml");
         fs::write(&site, "[nodes.cn001]\nenv = { ROOTPASSWD = \"verysecret\" }\n").unwrap();
         let script = self.path("scripts").join(script);
         let ctl = program("provostctl");
         let text = |path: &Path| path.to_str().unwrap().to_owned();
-        let (ctl, site, script) = (text(&ctl), text(&site), text(&script));
-        let mut args = vec!["try", "--site", &site, "--node", "cn001", &script];
-        args.extend(options);
-        self.command(&ctl, &args).output().unwrap().into()
+        let mut all = vec![text(&ctl), "try".to_owned(), "--site".to_owned(), text(&site)];
+        all.extend(["--node".to_owned(), "cn001".to_owned(), text(&script)]);
+        all.extend(options.iter().map(|option| (*option).to_owned()));
+        all
     }
 
     /// All that a hole would change.
