@@ -1442,7 +1442,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__publish)
-            opts="-h --site --scripts --key --key-password-file --sign-command --to --to-channel --group --valid-for --refresh-key --tls --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --ca --token-file --help"
+            opts="-h --site --scripts --key --key-password-file --sign-command --to --to-channel --group --valid-for --refresh-key --tls --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --rehearse --fanout --timeout --ssh-config --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1498,6 +1498,22 @@ _provostctl() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --rehearse)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fanout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --admin)
@@ -1614,7 +1630,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__rerun)
-            opts="-f -P -h --fanout --timeout --ssh-config --format --file --admin --ca --token-file --help"
+            opts="-f -P -h --dry-run --fanout --timeout --ssh-config --format --file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -79,8 +79,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l valid-
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Public key that may refresh, and nothing else; or "off". Remembered; that of provostd by default' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l tls -d 'TLS port and CA of provostd, as provostd ca show --tls prints them; or "off". Remembered' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l generation-above -d 'Number the bundle and all plans above N: for nodes that have seen N already' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'Format of what --lint-only finds' -r -f -a "text\t''
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'Format of what --lint-only or --rehearse finds' -r -f -a "text\t''
 json\t''"
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l rehearse -d 'Try on these nodes what would change for them, where it changes nothing; publish nothing' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l fanout -d 'Number of nodes at once' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l timeout -d 'Time limit for each node' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l admin -d 'Address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
@@ -149,7 +153,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l to -d 'Pu
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'Site file: which nodes run what' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as; by default one that is named try and has what [defaults] says' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scripts -d 'Folder of scripts; that of the script by default' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l root -d 'Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l network -d 'Network that the script has: this machine\'s, or none. Requests to other machines do happen' -r -f -a "host\t'That of this machine, which the script can use and not change'
@@ -362,6 +366,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s P -d 'Sc
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d 'Address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l dry-run -d 'Change nothing: show what it would change there, equal results together'
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l scripts -d 'The folder of scripts; all of it is published' -r -F

@@ -24,7 +24,7 @@ pub(crate) async fn print(
     tried: &str,
     hint: &str,
 ) -> Result<(), Failure> {
-    let remote = Remote { command: command.to_vec(), report: None };
+    let remote = Remote { command: command.to_vec(), report: None, files: None };
     let mut stdout = io::stdout();
     let is_terminal = stdout.is_terminal();
     let print = |piece: &[u8]| {

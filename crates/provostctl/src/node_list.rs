@@ -97,6 +97,11 @@ impl AnyNodes {
     }
 }
 
+/// The nodes of one query.
+pub(crate) async fn of_query(query: &NodeQuery, client: &Client) -> Result<NodeSet, Failure> {
+    resolve(std::slice::from_ref(query), client).await
+}
+
 /// What is named, line by line.
 fn queries(named: Option<&Named>, file: &NodesFile) -> Result<Vec<NodeQuery>, Failure> {
     let (name, text) = match (named, &file.path) {

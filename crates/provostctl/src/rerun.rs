@@ -7,16 +7,23 @@ use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::on_nodes::OnNodes;
 use crate::output;
+use crate::ssh::Remote;
 
 /// How many scripts a hint names at most.
 const MOST_NAMES: usize = 20;
+/// What keeps a script from changing anything.
+const DRY_RUN: &str = "--dry-run";
 
 /// `provostctl rerun`.
 #[derive(clap::Args)]
 #[command(override_usage = "provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
        provostctl rerun [OPTIONS] NODES -P LIST
-       provostctl rerun [OPTIONS] -f FILE SCRIPT [ARGS]…")]
+       provostctl rerun [OPTIONS] -f FILE SCRIPT [ARGS]…
+       provostctl rerun [OPTIONS] NODES SCRIPT --dry-run")]
 pub(crate) struct Rerun {
+    /// Change nothing: show what it would change there, equal results together
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     on: OnNodes,
     #[command(flatten)]
@@ -39,17 +46,35 @@ impl Rerun {
         if let Some(first) = self.on.take_word() {
             self.what.script.insert(0, first);
         }
+        let is_dry = self.what.take_dry_run() || self.dry_run;
         self.what.check(client).await?;
         let mut command = vec!["provost", "run"];
+        if is_dry {
+            command.extend(["--dry-run", "--format", "json"]);
+        }
         match &self.what.list {
             Some(list) => command.extend(["-P", list]),
             None => command.extend(self.what.script.iter().map(String::as_str)),
         }
-        self.on.run(client, &command).await
+        if !is_dry {
+            return self.on.run(client, &command).await;
+        }
+        let nodes = self.on.nodes(client).await?;
+        let remote = |_: &str| Remote { command: command.clone(), report: None, files: None };
+        self.on.dry_run(client, &nodes, remote).await
     }
 }
 
 impl What {
+    /// Takes `--dry-run` from behind SCRIPT, where it is this command's too: whoever writes it there
+    /// wants nothing to change. A script's own stands in a LIST.
+    fn take_dry_run(&mut self) -> bool {
+        let words = self.script.iter().take_while(|word| *word != "--");
+        let Some(at) = words.into_iter().position(|word| word == DRY_RUN) else { return false };
+        self.script.remove(at);
+        true
+    }
+
     /// Refuses a script that isn't published, before any node is asked.
     async fn check(&self, client: &Client) -> Result<(), Failure> {
         if self.list.is_some() != self.script.is_empty() {

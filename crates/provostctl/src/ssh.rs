@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use provost_bundle::Limit;
 use provost_steplog::terminal::escape_cell;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -33,7 +33,7 @@ pub(crate) const SSH_FAILED: i32 = 255;
 const UNKNOWN_HOST_KEY: &str = "Host key verification failed.";
 
 /// How nodes are reached.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct Ssh {
     /// Number of nodes at once
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
@@ -53,6 +53,8 @@ pub(crate) struct Remote<'a> {
     /// A line of shell that prints the result in place of the command, whose standard output is
     /// then dropped. It finds the command's exit status in `$status`.
     pub(crate) report: Option<&'a str>,
+    /// An archive (tar) of files, which are in the command's working folder while it runs.
+    pub(crate) files: Option<Vec<u8>>,
 }
 
 /// The result on one node.
@@ -80,6 +82,21 @@ pub(crate) fn hint(why: &str) -> Option<&'static str> {
     )
 }
 
+/// Lines of shell that unpack the archive, whose length is known: more may come on that pipe only when
+/// the connection ends.
+fn unpack(bytes: usize) -> String {
+    format!(
+        "files=$(umask 077; mktemp -d) && cd \"$files\" || exit 1\n\
+         head -c {bytes} <&3 | tar -xf - || {{ cd /; rm -rf \"$files\"; exit 1; }}\n"
+    )
+}
+
+impl Default for Ssh {
+    fn default() -> Self {
+        Self { fanout: 32, timeout: Limit::seconds(3600), ssh_config: None }
+    }
+}
+
 impl Remote<'_> {
     /// A POSIX shell's command line. It runs the command and ends with its exit status, and ends the
     /// command when stdin ends: without a terminal, sshd doesn't tell it that the connection is lost.
@@ -88,9 +105,14 @@ impl Remote<'_> {
             Some(report) => (" >/dev/null", report),
             None => ("", ":"),
         };
+        let (unpack, remove) = match &self.files {
+            Some(files) => (unpack(files.len()), "cd / && rm -rf \"$files\""),
+            None => (String::new(), ":"),
+        };
         let script = format!(
             "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin\n\
              exec 3<&0\n\
+             {unpack}\
              \"$@\" </dev/null{redirect} 3<&- & ran=$!\n\
              {{ cat <&3 >/dev/null 2>&1; kill -TERM \"$ran\" 2>/dev/null; }} >/dev/null 2>&1 & \
              watcher=$!\n\
@@ -98,6 +120,7 @@ impl Remote<'_> {
              wait \"$ran\"; status=$?\n\
              kill \"$watcher\" 2>/dev/null\n\
              {report}\n\
+             {remove}\n\
              exit \"$status\""
         );
         let command = shell_words::join(&self.command);
@@ -121,13 +144,14 @@ impl Ssh {
         loop {
             while running.len() < usize::from(self.fanout) {
                 let Some(node) = left.next().cloned() else { break };
-                let (shell, stdout) = (remote(&node).shell(), stdout(&node));
+                let (remote, stdout) = (remote(&node), stdout(&node));
+                let (shell, files) = (remote.shell(), remote.files.unwrap_or_default());
                 let (config, known_hosts) = (self.ssh_config.clone(), known_hosts.path());
                 let limit = self.timeout;
                 running.spawn(async move {
                     let (config, known_hosts) = (config.as_deref(), known_hosts.as_deref());
                     let ssh = command(config, known_hosts, &node, &shell, stdout).await;
-                    let result = run(ssh, limit).await;
+                    let result = run(ssh, &files, limit).await;
                     (node, result)
                 });
             }
@@ -201,10 +225,10 @@ pub(crate) async fn stream(
     Ok((child.wait().await?, lines))
 }
 
-async fn run(mut ssh: Command, limit: Limit) -> RemoteResult {
+async fn run(mut ssh: Command, files: &[u8], limit: Limit) -> RemoteResult {
     let began = Instant::now();
     let mut lines = Vec::new();
-    let status = supervise(&mut ssh, limit, &mut lines).await;
+    let status = supervise(&mut ssh, files, limit, &mut lines).await;
     let status =
         status.unwrap_or_else(|e| Err(RemoteError::Unreachable(format!("running ssh: {e}"))));
     RemoteResult { status, lines, duration: began.elapsed() }
@@ -212,17 +236,28 @@ async fn run(mut ssh: Command, limit: Limit) -> RemoteResult {
 
 async fn supervise(
     ssh: &mut Command,
+    files: &[u8],
     limit: Limit,
     lines: &mut Vec<String>,
 ) -> io::Result<Result<ExitStatus, RemoteError>> {
     let mut child = ssh.spawn()?;
     // Kept open: the remote side ends the command when it is closed.
-    let stdin = child.stdin.take();
+    let mut stdin = child.stdin.take();
     let stderr = child.stderr.take();
-    let all = async {
-        if let Some(stderr) = stderr {
-            keep_lines(stderr, lines).await?;
+    let send = async {
+        if let Some(stdin) = &mut stdin {
+            // Where it fails, ssh has ended, and says why.
+            let _ = stdin.write_all(files).await;
         }
+    };
+    let all = async {
+        let lines = async {
+            match stderr {
+                Some(stderr) => keep_lines(stderr, lines).await,
+                None => Ok(()),
+            }
+        };
+        tokio::join!(send, lines).1?;
         child.wait().await
     };
     let status = match tokio::time::timeout(limit.duration(), all).await {

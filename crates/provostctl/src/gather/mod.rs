@@ -66,7 +66,7 @@ impl Gather {
                 Err(why) => missing.push(Missing { node: node.to_owned(), why }),
             }
         };
-        let remote = Remote { command: vec!["sh", "-c", ON_THE_NODE], report: None };
+        let remote = Remote { command: vec!["sh", "-c", ON_THE_NODE], report: None, files: None };
         let known_hosts = KnownHosts::of(client).await;
         self.ssh.on_each(&nodes, &known_hosts, |_| remote.clone(), stdout, ended).await;
         for Missing { node, why } in &missing {

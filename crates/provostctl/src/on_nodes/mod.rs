@@ -2,31 +2,27 @@
 //! the results grouped by what the nodes say.
 
 mod boots;
+pub(crate) mod dry_run;
 mod kickstarts;
+mod progress;
 mod report;
 mod row;
 mod summary;
 
-use std::cell::RefCell;
-use std::time::{Duration, Instant};
-
-use provost_steplog::{Paint, wording};
+use provost_steplog::Paint;
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::known_hosts::KnownHosts;
-use crate::live::LiveLine;
 use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::output;
 use crate::ssh::{Remote, RemoteResult, Ssh};
+use progress::Progress;
 use report::Reports;
-use row::{Outcome, Row};
-
-/// How often the live line shows the time, without a node that is finished.
-const TICK: Duration = Duration::from_secs(1);
+use row::Row;
 
 /// The nodes, and how they are reached.
 #[derive(clap::Args)]
@@ -55,6 +51,16 @@ impl OnNodes {
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
         let nodes = self.nodes(client).await?;
         self.run_each(client, &nodes, |_| command.to_vec()).await
+    }
+
+    /// Runs on each of `nodes` its dry run, and prints what they have found.
+    pub(crate) async fn dry_run<'r>(
+        &self,
+        client: &Client,
+        nodes: &NodeSet,
+        remote: impl Fn(&str) -> Remote<'r>,
+    ) -> Result<(), Failure> {
+        dry_run::on_each(&self.ssh, self.format, client, nodes, remote).await
     }
 
     /// Runs on each of `nodes` its `command` and prints how it went.
@@ -106,10 +112,12 @@ impl OnNodes {
         let reports = Reports::default();
         let progress = Progress::new(nodes.names.len());
         let ended = |node: &str, result: RemoteResult| {
-            progress.add(Row::new(node, &result, &reports.take(node)));
+            progress.add(Row::new(node, &result, report::detail(&reports.take(node))));
         };
-        let remote =
-            |node: &str| Remote { command: command(node), report: Some(report::ON_THE_NODE) };
+        let remote = |node: &str| {
+            let report = Some(report::ON_THE_NODE);
+            Remote { command: command(node), report, files: None }
+        };
         tokio::select! {
             () = self.ssh.on_each(nodes, &known_hosts, remote, |node| reports.open(node), ended) => {}
             () = progress.tick() => {}
@@ -125,61 +133,5 @@ impl OnNodes {
             }
         }
         Ok(rows)
-    }
-}
-
-/// The nodes that are finished. On a terminal a live line counts them; elsewhere each has a line of
-/// its own.
-struct Progress {
-    all: usize,
-    began: Instant,
-    line: LiveLine,
-    rows: RefCell<Vec<Row>>,
-}
-
-impl Progress {
-    fn new(all: usize) -> Self {
-        let progress =
-            Self { all, began: Instant::now(), line: LiveLine::new(), rows: RefCell::default() };
-        progress.show();
-        progress
-    }
-
-    fn add(&self, row: Row) {
-        let line = row.line();
-        self.rows.borrow_mut().push(row);
-        match self.line.is_shown() {
-            true => self.show(),
-            false => output::note(&format!("[{}/{}] {line}", self.rows.borrow().len(), self.all)),
-        }
-    }
-
-    /// Shows how the time goes by. It doesn't end.
-    async fn tick(&self) {
-        loop {
-            tokio::time::sleep(TICK).await;
-            self.show();
-        }
-    }
-
-    fn show(&self) {
-        let rows = self.rows.borrow();
-        let counts = Outcome::ALL.map(|outcome| {
-            (rows.iter().filter(|row| row.outcome == outcome).count(), outcome.as_str())
-        });
-        let counts: String = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!(", {count} {word}"))
-            .collect();
-        let (done, took) = (rows.len(), wording::duration(self.began.elapsed()));
-        self.line.show(&format!("{done} of {} finished{counts}; {took}", self.all));
-    }
-
-    /// The rows in the order of the nodes' names. The live line is gone.
-    fn finish(self) -> Vec<Row> {
-        let mut rows = self.rows.into_inner();
-        rows.sort_by(|a, b| a.node.cmp(&b.node));
-        rows
     }
 }

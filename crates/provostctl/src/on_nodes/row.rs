@@ -7,7 +7,6 @@ use provost_steplog::wording;
 use provost_store::{Detail, words};
 use serde_json::{Value, json};
 
-use super::report;
 use crate::ssh;
 use crate::ssh::{RemoteError, RemoteResult};
 
@@ -36,6 +35,7 @@ impl Outcome {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Row {
     pub(super) node: String,
     pub(super) outcome: Outcome,
@@ -46,8 +46,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// `report` is the node's own status after a run failed, or empty.
-    pub(super) fn new(node: &str, result: &RemoteResult, report: &str) -> Self {
+    /// `detail` is what the node itself says of a run that failed.
+    pub(super) fn new(node: &str, result: &RemoteResult, detail: Option<Detail>) -> Self {
         let message = |text: String| Detail { error_message: Some(text), ..Detail::default() };
         let (outcome, exit_code, detail) = match &result.status {
             Ok(status) if status.success() => (Outcome::Ok, Some(0), Detail::default()),
@@ -56,9 +56,7 @@ impl Row {
                     Some(NO_SUCH_COMMAND) => {
                         message("provost isn't installed on this node".to_owned())
                     }
-                    _ => {
-                        report::detail(report).unwrap_or_else(|| message(error_line(&result.lines)))
-                    }
+                    _ => detail.unwrap_or_else(|| message(error_line(&result.lines))),
                 };
                 (Outcome::Failed, status.code(), detail)
             }
@@ -71,6 +69,21 @@ impl Row {
             }
         };
         Self { node: node.to_owned(), outcome, exit_code, detail, duration: result.duration }
+    }
+
+    /// The same where the command's output was to be its result, and isn't.
+    pub(super) fn without_result(self, why: &str) -> Self {
+        match self.outcome {
+            Outcome::Ok => {
+                let detail = Detail { error_message: Some(why.to_owned()), ..Detail::default() };
+                Self { outcome: Outcome::Failed, detail, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.outcome == Outcome::Failed
     }
 
     /// For people, as soon as the node is finished.
@@ -134,6 +147,7 @@ fn error_line(lines: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::report;
     use super::*;
 
     fn why(report: &str) -> Option<String> {

@@ -43,7 +43,7 @@ fn groups(rows: &[Row], outcome: Outcome) -> Vec<FailureGroup> {
 }
 
 /// A failure: where or in which command, its last lines of output, and what to do.
-fn lines(detail: &Detail) -> Vec<String> {
+pub(super) fn lines(detail: &Detail) -> Vec<String> {
     let mut lines = vec![escape_cell(&head(detail))];
     let command = words::command_without_line(detail);
     lines.extend(command.map(|command| format!("command: {}", escape_cell(command))));

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use provost_bundle::{Manifest, PublicKey};
 use provost_publish::{Action, Record, Succession, history};
 
-use super::Publish;
 use super::keys;
-use super::sign::print_problems;
+use super::problems::print_problems;
+use super::{Publish, Rehearse};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -165,6 +165,7 @@ impl Again {
             tls: None,
             refresh: false,
             check: self.check,
+            rehearse: Rehearse::default(),
             diff: self.diff,
             allow_removal: self.allow_removal,
             generation_above: 0,

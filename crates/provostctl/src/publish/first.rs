@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::SignedDuration;
 use provost_publish::{Action, Succession};
 
-use super::Publish;
 use super::options::{NamedTls, refresh_key};
+use super::{Publish, Rehearse};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -47,6 +47,7 @@ impl First<'_> {
             tls: Some(tls_line.parse::<NamedTls>().map_err(|e| wrong(e.to_string()))?),
             refresh: false,
             check: false,
+            rehearse: Rehearse::default(),
             diff: false,
             allow_removal: false,
             generation_above: 0,

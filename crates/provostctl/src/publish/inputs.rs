@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use provost_plan::Site;
 use provost_publish::{Action, Succession};
 
-use super::Publish;
+use super::{Publish, Rehearse};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -70,6 +70,7 @@ impl Inputs {
             tls: None,
             refresh: false,
             check: false,
+            rehearse: Rehearse::default(),
             diff: preview,
             allow_removal: self.allow_removal,
             generation_above: 0,

@@ -9,6 +9,7 @@ use provost_plan::{Groups, Site, Texts};
 use provost_publish::{Action, Input, Succession};
 use serde::{Deserialize, Serialize};
 
+use super::rehearse::Rehearse;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::period::Period;
@@ -63,14 +64,16 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) generation_above: u64,
     /// Check scripts and site.toml for mistakes only, also by shellcheck if it is installed
-    #[arg(long)]
+    #[arg(long, group = "formatted")]
     pub(super) lint_only: bool,
     /// Publish scripts despite syntax errors
     #[arg(long, conflicts_with = "lint_only")]
     pub(super) no_lint: bool,
-    /// Format of what --lint-only finds
-    #[arg(long, value_enum, default_value_t, requires = "lint_only")]
+    /// Format of what --lint-only or --rehearse finds
+    #[arg(long, value_enum, default_value_t, requires = "formatted")]
     pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) rehearse: Rehearse,
     #[arg(skip)]
     pub(super) action: Action,
     /// The key that counts no more.

@@ -10,8 +10,8 @@ use provost_plan::Site;
 use provost_plan::nodes::fold;
 use provost_publish::lint::{self, Depth, Level};
 use provost_publish::{
-    Access, Action, Changes, Channel, Origin, Prepared, Progress, Publication, PublishError,
-    SecretKey, channels, prepare, salt,
+    Access, Action, Changes, Channel, Origin, Prepared, Progress, Publication, SecretKey, channels,
+    prepare, salt,
 };
 use provost_steplog::{Paint, wording};
 
@@ -19,6 +19,7 @@ use super::generations::{self, Entry, Ledger};
 use super::last_tls::LastTls;
 use super::options::{NamedTls, Publish, texts};
 use super::plan_changes::{self, Groups};
+use super::problems::print_problems;
 use super::{diff, findings, keys, removal, summary, who};
 use crate::address::Admin;
 use crate::failure::Failure;
@@ -68,7 +69,7 @@ impl Publish {
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),
             ends_channels: self.action == Action::Rollback,
         };
-        let is_preview = self.check || self.diff;
+        let is_preview = self.check || self.diff || self.rehearse.is_wanted();
         let access = if is_preview { Access::Read } else { Access::Write };
         let prepared = prepare(&publication, access).map_err(print_problems)?;
         keys::check_nodes(&publication, &prepared, reported.as_ref())?;
@@ -89,6 +90,9 @@ impl Publish {
             warn_of_other_refresher(key, prepared.refresh_key().as_deref());
         }
         match is_preview {
+            true if self.rehearse.is_wanted() => {
+                self.rehearse.run(admin, &prepared, &changes, &texts.plans, self.format)
+            }
             true => self.preview(&prepared, to, &changes, &groups),
             false => {
                 let succession = prepared.succession();
@@ -314,15 +318,4 @@ fn note_of_channels((before, kept): (usize, usize)) {
         let nodes = wording::count(before, "node");
         output::note(&format!("note: this ends what {nodes} got through a channel"));
     }
-}
-
-/// Prints all problems at once: fixing one after the other would be tedious.
-pub(crate) fn print_problems(error: PublishError) -> Failure {
-    if let PublishError::Refused(problems) = &error {
-        for problem in problems {
-            let hint = problem.hint();
-            output::error(&Failure::of(problem, hint));
-        }
-    }
-    Failure::of(&error, error.hint())
 }

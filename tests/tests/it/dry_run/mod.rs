@@ -3,8 +3,10 @@
 mod databases;
 mod hostile;
 mod on_a_node;
+mod on_many_nodes;
 mod outer;
 mod page;
+mod rehearsal;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
