@@ -18,6 +18,8 @@ pub(crate) enum Benchmark {
     Exec,
     /// Each script of the corpus traced, beside plain
     Corpus,
+    /// A trivial script in a sandbox, beside none
+    Try,
     /// An entry of the journal, and a stage that a script records
     Record,
     /// What a store takes after 100 boots of 1,000 nodes, beside one that has had one boot
@@ -70,7 +72,7 @@ impl Benchmark {
                 &[("nginx", "nginx-light"), ("curl", "curl"), ("tar", "tar"), ("zstd", "zstd")]
             }
             Self::Exec => &[("cc", "gcc"), ("dash", "dash")],
-            Self::Corpus | Self::Why { .. } => &[],
+            Self::Corpus | Self::Try | Self::Why { .. } => &[],
             Self::Record => &[("jq", "jq"), ("bash", "bash")],
             Self::History => &[("initdb", "postgresql")],
             Self::Ingest => &[("initdb", "postgresql")],
@@ -88,6 +90,9 @@ impl Benchmark {
             let (programs, packages) = (programs.join(", "), packages.join(" "));
             bail!("this benchmark needs {programs}, not found; hint: apt-get install {packages}");
         }
+        if matches!(self, Self::Try) && !rustix::process::geteuid().is_root() {
+            bail!("this benchmark makes sandboxes, which takes root; hint: run it as root");
+        }
         if matches!(self, Self::Boot) && !rustix::process::geteuid().is_root() {
             bail!(
                 "this benchmark starts nginx as another user, which takes root; hint: run it as root"
@@ -104,6 +109,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),
         Benchmark::Corpus => of_programs("corpus"),
+        Benchmark::Try => of_programs("try"),
         Benchmark::Record => record(),
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),

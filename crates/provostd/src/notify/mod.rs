@@ -51,8 +51,7 @@ impl Deliveries {
         let signed = |limit: Limit| {
             SignedDuration::try_from(limit.duration()).unwrap_or(SignedDuration::MAX)
         };
-        // Its URL is in no configuration yet: messages have no link.
-        let page = None;
+        let page = config.page.url.as_deref();
         for webhook in &config.webhooks {
             let (name, kinds) = (webhook.name.clone(), webhook.kinds());
             subscriptions.push(Subscription { receiver: name.clone(), kinds });
