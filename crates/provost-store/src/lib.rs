@@ -81,9 +81,7 @@ pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
-pub use step::{
-    Histogram, MOST_STEPS, ScriptReport, ScriptSummary, Step, StepTime, StepTimes,
-};
+pub use step::{Histogram, MOST_STEPS, ScriptReport, ScriptSummary, Step, StepTime, StepTimes};
 pub use store::{
     Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, UploadedLog, Watch,
 };

@@ -10,6 +10,9 @@ use provost_store::{
 };
 use provost_tests::{repeats, seed};
 
+/// Whether a node, by its number, has a planted factor.
+type Has = Box<dyn Fn(usize, &Node) -> bool>;
+
 const NODES: usize = 2_000;
 /// Nodes of a rack.
 const RACK: usize = 40;
@@ -86,7 +89,7 @@ impl Fleet {
     /// Nearly all nodes fail that have something which a few of all have.
     fn plant(&mut self, rng: &mut Rng) -> Planted {
         let n = rng.usize(..NODES);
-        let (name, value, has): (_, _, Box<dyn Fn(usize, &Node) -> bool>) = match rng.u8(..5) {
+        let (name, value, has): (_, _, Has) = match rng.u8(..5) {
             0 => (
                 "bundle",
                 "17".to_owned(),

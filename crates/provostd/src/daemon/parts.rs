@@ -255,7 +255,7 @@ impl SharedParts {
     fn web(&self) -> WebState {
         WebState {
             assets: self.assets.clone(),
-            sources: NodeSources {
+            about: NodeSources {
                 store: self.store.clone(),
                 layouts: self.layouts.clone(),
                 plans: Arc::new(NodePlans::new(self.www.clone())),

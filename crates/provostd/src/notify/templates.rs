@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_a_script_printed_mentions_nobody() {
-        let message = body(&group(NoticeKind::Failed, &["cn001"]), Template::Slack, Beside::default());
+        let message =
+            body(&group(NoticeKind::Failed, &["cn001"]), Template::Slack, Beside::default());
         let text = message["text"].as_str().unwrap();
         assert!(
             text.contains("\n```\nmounting\ncannot\\u{1b}[2J &lt;!channel&gt; @all 'x'\n```"),
@@ -222,21 +223,27 @@ mod tests {
 
     #[test]
     fn an_alert_links_to_its_node_and_says_nothing_empty() {
-        let booted = body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager, Beside::default());
+        let booted =
+            body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager, Beside::default());
         assert!(
             booted[0].get("generatorURL").is_none()
                 && booted[0]["annotations"].get("hint").is_none()
         );
         let failed = group(NoticeKind::Failed, &["cn001", "n.2"]);
-        let failed = body(&failed, Template::Alertmanager, Beside { page: Some("https://mgmt"), why: None });
+        let failed =
+            body(&failed, Template::Alertmanager, Beside { page: Some("https://mgmt"), why: None });
         assert_eq!(failed[1]["generatorURL"], "https://mgmt/nodes/n%2E2");
     }
 
     #[test]
     fn a_boot_ends_the_alerts_of_its_node() {
-        let failed =
-            body(&group(NoticeKind::Failed, &["cn001", "cn002"]), Template::Alertmanager, Beside::default());
-        let booted = body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager, Beside::default());
+        let failed = body(
+            &group(NoticeKind::Failed, &["cn001", "cn002"]),
+            Template::Alertmanager,
+            Beside::default(),
+        );
+        let booted =
+            body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager, Beside::default());
         let summary = failed[1]["annotations"]["summary"].as_str().unwrap();
         assert!(summary.starts_with("cn002 failed in mount: exit status 32: "), "{summary}");
         assert_eq!((failed.as_array().unwrap().len(), booted.as_array().unwrap().len()), (2, 4));

@@ -81,7 +81,7 @@ use source::Sources;
 pub(crate) struct WebState {
     pub(crate) assets: Arc<Assets>,
     pub(crate) pages: Arc<Pages>,
-    pub(crate) sources: NodeSources,
+    pub(crate) about: NodeSources,
     pub(crate) overview: Overview,
     pub(crate) scripts: Scripts,
     pub(crate) published: PublicationsPage,

@@ -144,8 +144,7 @@ fn entries(www: &Path) -> Option<Vec<Entry>> {
     let own = if is_readable { history(www) } else { Vec::new() };
     // What those may read who read plans.
     let public = provost_publish::publications(www).into_iter();
-    let mut all: BTreeMap<u64, Entry> =
-        public.map(|one| (one.number, Entry::from(one))).collect();
+    let mut all: BTreeMap<u64, Entry> = public.map(|one| (one.number, Entry::from(one))).collect();
     let is_known = is_readable || !all.is_empty();
     all.extend(own.into_iter().map(|record| (record.number, Entry::of(record))));
     is_known.then(|| all.into_values().rev().collect())

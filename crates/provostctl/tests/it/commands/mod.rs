@@ -64,6 +64,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         webhooks: Default::default(),
         hooks: Default::default(),
         metrics: Default::default(),
+        page: Default::default(),
         xcat: Default::default(),
     };
     Daemon::start(&config).await.unwrap()
