@@ -45,7 +45,8 @@ fn a_daemon_that_is_killed_tells_what_it_has_not_told() {
     let address = place.local_addr().unwrap().to_string();
     drop(place);
     let url = format!("http://{address}/secret-path");
-    cluster.configure_daemon(&webhook(&url, ""));
+    let page = "[page]\nurl = \"https://mgmt.example:8483/\"\n";
+    cluster.configure_daemon(&webhook(&url, page));
     cluster.start();
     let nodes = ["cn001", "cn002"].map(|name| cluster.node(name));
     for node in &nodes {
@@ -62,6 +63,8 @@ fn a_daemon_that_is_killed_tells_what_it_has_not_told() {
     let body = &receiver.bodies()[0];
     let text = body["text"].as_str().unwrap();
     assert!(text.contains("failed in bad: exit status 7: no disk"), "{text}");
+    let page = body["url"].as_str().unwrap();
+    assert!(page.starts_with("https://mgmt.example:8483/nodes"), "{page}");
 }
 
 #[test]
