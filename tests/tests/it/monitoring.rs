@@ -20,7 +20,7 @@ fn sample(name: &str) -> PathBuf {
 
 /// The documented metrics; a test of provostd compares them with what it prints.
 fn documented() -> BTreeSet<String> {
-    let page = std::fs::read_to_string(root().join("docs/monitoring.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/reference/metrics.md")).unwrap();
     let rows = Regex::new(r"(?m)^\| `(provost_\w+)").unwrap();
     rows.captures_iter(&page).map(|row| row[1].to_owned()).collect()
 }

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_documented_and_every_documented_one_is_printed() {
-        documents(include_str!("../../../../docs/monitoring.md"), &all());
+        documents(include_str!("../../../../docs/reference/metrics.md"), &all());
     }
 
     #[test]
