@@ -371,7 +371,7 @@ mod tests {
         let document = document();
         let paths = document["paths"].as_object().unwrap();
         let source = concat!(
-            include_str!("../../../../crates/provost-api/src/admins.rs"),
+            include_str!("../../../../crates/provost-api/src/admins/mod.rs"),
             include_str!("../../../../crates/provost-api/src/nodes.rs")
         );
         let routes = source.split("Route(\"").skip(1).map(|rest| rest.split('"').next().unwrap());

@@ -1,32 +1,26 @@
 //! The admins' API: what `provostctl`, the web page and other programs ask the daemon for, and the answers.
 
+mod changes;
+mod history;
+mod requests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{AuthFailure, Expires, Growth, Role, Route};
+pub use changes::{NodeChanges, Publication, ScriptChange, ValueChange};
+pub use history::{History, HistoryPoint, StormResult};
+pub use requests::{
+    AdminName, AdminRequest, BootsRequest, CloseRequest, KeyRequest, NODE_NAMES, NodesRequest,
+    TimeRequest, TokensRequest,
+};
 
-/// A node's name.
-#[cfg(feature = "schema")]
-const NODE_NAME: &str = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$";
-/// Nodes' names; a set such as `cn[001-512]!cn007` is as good.
-pub const NODE_NAMES: &str =
-    r"^ *[A-Za-z0-9_][A-Za-z0-9._-]{0,199}( *, *[A-Za-z0-9_][A-Za-z0-9._-]{0,199})* *$";
-/// The name of an admin.
-#[cfg(feature = "schema")]
-const ADMIN_NAME: &str = r"^[A-Za-z0-9._@-]{1,64}$";
-/// The fingerprint of a key.
-#[cfg(feature = "schema")]
-const FINGERPRINT: &str = r"^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$";
-/// A network; one of IPv6 is as good.
-#[cfg(feature = "schema")]
-const NETWORK: &str = r"^10\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.0\.0/16$";
+use crate::{AuthFailure, Expires, Growth, Role, Route};
 
 /// `GET`: the nodes, or those of `?nodes=SET`.
 pub const NODES: Route = Route("/v1/nodes");
@@ -92,116 +86,6 @@ pub const AUDIT: Route = Route("/v1/audit");
 pub const HEALTH: Route = Route("/healthz");
 /// `GET`: metrics, in the text format of Prometheus.
 pub const METRICS: Route = Route("/metrics");
-
-/// Nodes, by names or as a set: `cn[001-512]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NodesRequest {
-    /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
-    pub nodes: Vec<String>,
-}
-
-/// Nodes that were sent a boot, or what a kickstart or boot of theirs has left unfinished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct BootsRequest {
-    /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
-    pub nodes: Vec<String>,
-    /// They couldn't be reached, or run something else: the status that they had is still theirs.
-    #[serde(default)]
-    pub withdrawn: bool,
-}
-
-/// For which nodes tokens are made, and what becomes of those that they have.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct TokensRequest {
-    /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
-    pub nodes: Vec<String>,
-    /// Only for those that have none.
-    #[serde(default)]
-    pub missing: bool,
-    /// For how long the old ones are valid, if the new ones aren't used before; without it, no more.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub overlap_ms: Option<u64>,
-    /// Also for names that aren't published.
-    #[serde(default)]
-    pub force: bool,
-}
-
-/// Nodes, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct TimeRequest {
-    /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
-    pub nodes: Vec<String>,
-    /// For how long, in milliseconds.
-    #[serde(deserialize_with = "whole")]
-    pub for_ms: u64,
-    /// The network from where a join token is valid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = NETWORK)))]
-    pub from: Option<String>,
-}
-
-/// Which windows are closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct CloseRequest {
-    /// Those of these nodes; without it, all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
-    pub nodes: Option<Vec<String>>,
-}
-
-/// A node, and which of its keys.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct KeyRequest {
-    /// The node.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = NODE_NAME)))]
-    pub node: String,
-    /// The fingerprint; without it, the only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = FINGERPRINT)))]
-    pub key: Option<String>,
-}
-
-/// An admin to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct AdminRequest {
-    /// The name, which the audit log has.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = ADMIN_NAME)))]
-    pub name: String,
-    /// What the admin may do.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["read", "operate", "publish"])))]
-    pub role: Role,
-    /// For how long the token is valid, in milliseconds.
-    #[serde(deserialize_with = "whole")]
-    pub for_ms: u64,
-}
-
-/// An admin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct AdminName {
-    /// The name.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = ADMIN_NAME)))]
-    pub name: String,
-}
 
 /// A new token. It is shown only once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -378,63 +262,6 @@ pub struct Expiring {
     pub hint: String,
 }
 
-/// What runs did, and how nodes stood.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct History {
-    /// How far back: `hour`, `day`, `week`, `year`.
-    pub range: String,
-    /// The time from one point to the next, in seconds.
-    pub step_seconds: u64,
-    /// The oldest first, without a gap. The last one isn't over.
-    pub points: Vec<HistoryPoint>,
-    /// The storms that ended in that time, the oldest first: many nodes that booted or installed at once.
-    pub storms: Vec<StormResult>,
-}
-
-/// What happened within some time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryPoint {
-    /// When it begins, by the server's clock.
-    pub at: Timestamp,
-    /// How many runs began, …
-    pub began: u64,
-    /// … ended well …
-    pub succeeded: u64,
-    /// … and failed.
-    pub failed: u64,
-    /// The time within which half of the boots ended that ended well, to 3 %; absent where there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p50_ms: Option<u64>,
-    /// The time within which 95 of 100 did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p95_ms: Option<u64>,
-    /// How many nodes had each status at its end; absent where that isn't known.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub nodes: BTreeMap<String, u64>,
-}
-
-/// How a storm ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StormResult {
-    /// When the first of its nodes began.
-    pub began: Timestamp,
-    /// When the last one was done.
-    pub ended: Timestamp,
-    /// How many nodes.
-    pub nodes: u64,
-    /// How many runs of them ended well …
-    pub succeeded: u64,
-    /// … and failed.
-    pub failed: u64,
-    /// How many nodes were lost.
-    pub lost: u64,
-}
-
 /// The authority of nodes' ssh host keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -487,84 +314,6 @@ pub struct Scripts {
 pub struct Groups {
     /// Each with its nodes, folded.
     pub groups: BTreeMap<String, String>,
-}
-
-/// Something that was published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Publication {
-    /// Counts the publications.
-    pub number: u64,
-    /// The bundle's generation.
-    pub generation: u64,
-    /// When it was.
-    pub at: Timestamp,
-    /// Which user published it.
-    pub by: String,
-    /// On which machine.
-    pub host: String,
-    /// Why: `publish`, `promote`, `rollback`, `rotate`, `revoke`.
-    pub action: String,
-    /// To which channel; absent: to all nodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    /// The SHA-256 of each script, in hexadecimal digits.
-    pub scripts: BTreeMap<String, String>,
-}
-
-/// What was changed for a node between two bundles and two plans.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeChanges {
-    /// The scripts; absent if one of the two generations isn't kept any more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scripts: Option<Vec<ScriptChange>>,
-    /// The unified diff of the script that was asked for, if it was changed and this admin may read it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
-    /// Steps and environment; absent if one of the two plans isn't kept any more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<ValueChange>>,
-    /// Why there is no diff or why values are absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hidden: Option<String>,
-}
-
-/// A script that was added, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScriptChange {
-    /// Its path.
-    pub script: String,
-    /// Its SHA-256 before; absent if it was added.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub then: Option<String>,
-    /// Its SHA-256 afterwards; absent if it was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub now: Option<String>,
-    /// The generation that changed it, …
-    pub generation: u64,
-    /// … when it was published, …
-    pub at: Timestamp,
-    /// … by which user …
-    pub by: String,
-    /// … and on which machine.
-    pub host: String,
-}
-
-/// A part of a plan that was added, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ValueChange {
-    /// `env NAME`, `postscript`, `postbootscript`, `order of postscripts`, `runbootscripts`.
-    pub name: String,
-    /// Its value before, `(hidden)` if it is secret; absent if there was none, or who asks may not read it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub then: Option<String>,
-    /// Its value afterwards.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub now: Option<String>,
 }
 
 /// A part of a log that somebody follows.
@@ -668,19 +417,4 @@ pub struct AuditEntry {
     /// `done`, or why it was refused; none if that isn't known, because provostd ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-}
-
-/// A whole number, which JSON may also have as `1000.0`: some languages know no others.
-fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    whole_or_none(from)?.ok_or_else(|| D::Error::custom("null isn't a whole number"))
-}
-
-fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
-    let float = || number.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0);
-    // One that is too large is the largest.
-    let whole = number.as_u64().or_else(|| float().map(|float| float as u64));
-    whole
-        .map(Some)
-        .ok_or_else(|| D::Error::custom(format!("{number} isn't a whole number from 0 on")))
 }
