@@ -16,6 +16,20 @@ pub fn is_secret(name: &str) -> bool {
     DEFAULT.iter().any(|pattern| matches(pattern, name))
 }
 
+/// Puts `(hidden)` in the place of the values of such variables, wherever an argument of a step has one. Those of
+/// fewer than four bytes stay, as in logs.
+pub fn hide_in_arguments(plan: &mut Plan) {
+    let env = plan.env.iter().filter(|(name, value)| is_secret(name) && value.len() >= 4);
+    let values: Vec<&str> = env.map(|(_, value)| value.as_str()).collect();
+    for step in plan.postscripts.iter_mut().chain(&mut plan.postbootscripts) {
+        for arg in &mut step.args {
+            for value in &values {
+                *arg = arg.replace(value, "(hidden)");
+            }
+        }
+    }
+}
+
 /// Whether `name` matches `pattern`, in any case. `*` stands for any text, `?` for one character.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();

@@ -84,7 +84,9 @@ pub(crate) fn diff(
 pub(crate) fn plans(www: &Path, node: &str, (from, to): (u64, u64)) -> Option<Vec<ValueChange>> {
     let plan = |generation| {
         let body = plan_body(www, node, generation)?;
-        Plan::parse(format!("generation = {generation}\n{body}").as_bytes()).ok()
+        let mut plan = Plan::parse(format!("generation = {generation}\n{body}").as_bytes()).ok()?;
+        secret::hide_in_arguments(&mut plan);
+        Some(plan)
     };
     let (then, now) = (plan(from)?, plan(to)?);
     let (all, values) = differences(Some(&then), Some(&now), &[]);

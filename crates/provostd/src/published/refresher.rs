@@ -2,6 +2,7 @@
 //! that can say nothing else: where nothing changes for a month, nodes without a memory boot all the same.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -43,12 +44,16 @@ struct Signed {
 /// The key in the daemon's folder `data`, which is made where there is none.
 pub(crate) fn open_or_make(data: &Path) -> Result<SecretKey, KeyError> {
     let folder = data.join(FOLDER);
-    SecretKey::load(&folder.join("provost.key")).or_else(|e| match e {
-        KeyError::Disk { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            SecretKey::new_pair(&folder)
-        }
-        other => Err(other),
-    })
+    let file = folder.join("provost.key");
+    let is = |error: &KeyError, kind| matches!(error, KeyError::Disk { source, .. } if source.kind() == kind);
+    match SecretKey::load(&file) {
+        Err(e) if is(&e, ErrorKind::NotFound) => match SecretKey::new_pair(&folder) {
+            // Another process has made it meanwhile, such as the `prepare` of an `init` that was killed.
+            Err(e) if is(&e, ErrorKind::AlreadyExists) => SecretKey::load(&file),
+            made => made,
+        },
+        loaded => loaded,
+    }
 }
 
 impl Refresher {

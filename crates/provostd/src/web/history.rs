@@ -1,6 +1,6 @@
 //! The history, drawn: charts without a script, and their values as a table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use provost_store::{NodesByStatus, Status, StormResult};
 use super::page::render;
 use super::tone::tone;
 use crate::fleet::history::{Column, Columns, History, Range};
+use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 
 /// The height of a drawing, in units of its own.
@@ -66,8 +67,18 @@ struct Row {
 }
 
 /// The section of the overview.
-pub(super) async fn section(history: &History, range: Range) -> Result<String, Refusal> {
-    render(&Content::of(&*history.look(range).await?))
+pub(super) async fn section(
+    history: &History,
+    range: Range,
+    snapshot: &Snapshot,
+) -> Result<String, Refusal> {
+    let columns = history.look(range).await?;
+    // The last column was counted up to a minute ago; the words say how nodes stand as the rest of the page does.
+    let mut nodes = BTreeMap::new();
+    for member in &snapshot.members {
+        *nodes.entry(member.node.status).or_default() += 1;
+    }
+    render(&Content { nodes_now: in_words(&nodes), ..Content::of(&columns) })
 }
 
 impl Content {

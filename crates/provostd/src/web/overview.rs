@@ -124,7 +124,7 @@ impl Page for Overview {
         let reasons = self.reasons.of_snapshot(&snapshot).await;
         let (layouts, nodes) = (self.layouts.clone(), snapshot.clone());
         let map = spawn_blocking(move || Map::new(&nodes, &layouts.of(&nodes))).await?;
-        let history = history::section(&self.history, self.range).await?;
+        let history = history::section(&self.history, self.range, &snapshot).await?;
         let now = Timestamp::now();
         let running = self.running.section(&snapshot, now).await?;
         let sections = Sections { map, history, running };

@@ -1,14 +1,12 @@
 //! What a node runs, as its page shows it: steps and environment, each with where it comes from.
 
-use provost_plan::{Plan, Step};
+use provost_plan::{Plan, Step, secret};
 
 use super::page::encoded;
 use crate::published::node_plans::NodePlan;
 
 /// The longest value that is shown, in characters.
 const LONGEST: usize = 200;
-/// What the names of secrets have in them that somebody wrote to `env` all the same.
-const SECRET: [&str; 6] = ["PASS", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "PRIVATE"];
 
 /// A plan.
 pub(super) struct ShownPlan {
@@ -41,6 +39,8 @@ pub(super) struct Variable {
 impl ShownPlan {
     pub(super) fn new(of_node: &NodePlan) -> Self {
         let NodePlan { plan, site } = of_node;
+        let mut plan = plan.clone();
+        secret::hide_in_arguments(&mut plan);
         let explained = site.as_ref().and_then(|site| site.explain(&plan.node));
         let empty = Vec::new();
         let (first, second) = explained
@@ -55,7 +55,7 @@ impl ShownPlan {
             section.unwrap_or_default().to_owned()
         };
         let plain = plan.env.iter().map(|(name, value)| {
-            let is_hidden = has_secret_name(name);
+            let is_hidden = secret::is_secret(name);
             let value =
                 if is_hidden { "hidden: its name is a secret's".to_owned() } else { cut(value) };
             Variable { name: name.clone(), value, is_hidden, from: from(name) }
@@ -69,7 +69,7 @@ impl ShownPlan {
         let mut env: Vec<Variable> = plain.chain(secret).collect();
         env.sort_by(|a, b| a.name.cmp(&b.name));
         Self {
-            head: head(plan),
+            head: head(&plan),
             has_sections: explained.is_some(),
             lists: lists.into_iter().filter(|(_, steps)| !steps.is_empty()).collect(),
             env,
@@ -100,12 +100,6 @@ fn steps(steps: &[Step], sections: &[&str]) -> Vec<PlanStep> {
     steps.iter().enumerate().map(step).collect()
 }
 
-fn has_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    // Public keys are none: they are named as such.
-    SECRET.iter().any(|part| name.contains(part)) && !name.contains("PUB")
-}
-
 fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),
@@ -124,8 +118,8 @@ mod tests {
 
     #[test]
     fn secrets_are_hidden_and_each_part_has_its_section() {
-        let text = "[defaults]\nenv = { MASTER = '10.0.0.1', DB_PASSWORD = 'x1' }\npostscripts = ['syslog']\n\
-                    [groups.compute]\nnodes = 'cn1'\npostscripts = [\"mount '/a b'\"]\n\
+        let text = "[defaults]\nenv = { MASTER = '10.0.0.1', DB_PASSWORD = 'x1x1' }\npostscripts = ['syslog']\n\
+                    [groups.compute]\nnodes = 'cn1'\npostscripts = [\"mount '/a b' -p x1x1\"]\n\
                     env_secret = { API = 'x2' }\n";
         let site = Arc::new(Site::parse(text, Path::new("site.toml")).unwrap());
         let plan = site.explain("cn1").unwrap().plan;
@@ -140,7 +134,7 @@ mod tests {
         assert_eq!(env, expected);
         let [(_, steps)] = shown.lists.as_slice() else { panic!() };
         let steps: Vec<_> = steps.iter().map(|s| (&*s.script, &*s.args, &*s.from)).collect();
-        assert_eq!(steps, [("syslog", "", "defaults"), ("mount", "'/a b'", "groups.compute")]);
+        assert_eq!(steps, [("syslog", "", "defaults"), ("mount", "'/a b' -p '(hidden)'", "groups.compute")]);
         let unknown = ShownPlan::new(&NodePlan { plan, site: None });
         assert!(!unknown.has_sections && unknown.env[2].from.is_empty());
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use askama::Template;
 use jiff::Timestamp;
+use provost_steplog::terminal::escape_cell;
 use provost_steplog::wording;
 use provost_store::{InnerStage, Node, words};
 
@@ -94,7 +95,8 @@ impl Row {
         let inner = running.inner.as_ref().map(|InnerStage { service, stage, since }| {
             let of_stage: Duration = now.duration_since(*since).try_into().unwrap_or_default();
             // The node's clock may be wrong, and a stage is no older than its step.
-            format!("{service}: {stage} for {}", wording::age(of_stage.min(elapsed)))
+            let stage = escape_cell(&format!("{service}: {stage}"));
+            format!("{stage} for {}", wording::age(of_stage.min(elapsed)))
         });
         Some(Self {
             href: format!("/nodes/{}", encoded(&node.name)),
@@ -105,7 +107,7 @@ impl Row {
             elapsed: wording::age(elapsed),
             usual: usual.map(|ms| wording::age(Duration::from_millis(ms))).unwrap_or_default(),
             is_slow: node.slow.as_ref().is_some_and(|slow| slow.running),
-            line: running.line.clone().unwrap_or_default(),
+            line: running.line.as_deref().map(escape_cell).unwrap_or_default(),
         })
     }
 }

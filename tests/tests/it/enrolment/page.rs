@@ -19,7 +19,7 @@ fn waits(boot: &mut Child) -> (String, BufReader<std::process::ChildStderr>) {
         line.clear();
         assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it doesn't say that it waits");
         if let Some((_, key)) = line.split_once("waiting for provostctl approve ") {
-            let (_, key) = key.trim().split_once(' ').unwrap();
+            let key = key.split([' ', ',']).nth(1).unwrap();
             return (key.to_owned(), stderr);
         }
     }

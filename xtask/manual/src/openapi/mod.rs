@@ -105,7 +105,8 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         file(Anybody, nodes::OBJECT, "object", "A file by its digest"),
         file(Anybody, nodes::PACK, "pack", "All files, by the digest of the pack"),
         file(Anybody, nodes::PROGRAM, "program", "The node's program by its digest"),
-        file(Anybody, nodes::INSTALL_SH, "installSh", "The script that makes a machine a node"),
+        operation(Anybody, "get", nodes::INSTALL_SH, "installSh", "The script that makes a machine a node")
+            .answers("200", "The script.", TEXT, json!({})),
         file(Node, nodes::PLAN, "plan", "A node's own plan, or its signature"),
         file(Node, nodes::SECRETS, "secrets", "A node's own secrets; over TLS alone"),
         operation(Anybody, "post", nodes::ENROL, "enroll", "Ask for an identity; over TLS alone")

@@ -113,6 +113,10 @@ fn query_schema(name: &str) -> Value {
         "runs" | "from" | "generation" => {
             json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })
         }
+        // Two generations.
+        "bundles" | "plans" => json!({ "type": "string", "pattern": "^[0-9]{1,18}-[0-9]{1,18}$" }),
+        // A path in the bundle.
+        "script" => json!({ "type": "string" }),
         "range" => json!({ "type": "string", "enum": ["hour", "day", "week", "year"] }),
         "beats" => json!({ "type": "boolean" }),
         "since" => json!({ "type": "string", "format": "date-time" }),
