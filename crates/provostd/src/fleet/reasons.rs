@@ -14,6 +14,9 @@ use super::SHARE;
 use super::snapshot::Snapshot;
 use crate::published::PublishedFolder;
 
+/// What takes no longer is done each time: a page is shown with the reasons of what it shows.
+const SHORT: Duration = Duration::from_millis(200);
+
 /// By the id of the cause, one line for people.
 pub(crate) type ReasonOfCause = BTreeMap<String, String>;
 
@@ -68,7 +71,9 @@ impl Reasons {
     /// Those that were found so short a time ago that finding them takes a small share of the time.
     fn fresh(&self) -> Option<Arc<ReasonOfCause>> {
         let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
-        let fresh = last.as_ref().filter(|found| found.at.elapsed() < found.took * SHARE);
+        let fresh = last
+            .as_ref()
+            .filter(|found| found.took > SHORT && found.at.elapsed() < found.took * SHARE);
         fresh.map(|found| found.reasons.clone())
     }
 

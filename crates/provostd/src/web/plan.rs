@@ -134,7 +134,10 @@ mod tests {
         assert_eq!(env, expected);
         let [(_, steps)] = shown.lists.as_slice() else { panic!() };
         let steps: Vec<_> = steps.iter().map(|s| (&*s.script, &*s.args, &*s.from)).collect();
-        assert_eq!(steps, [("syslog", "", "defaults"), ("mount", "'/a b' -p '(hidden)'", "groups.compute")]);
+        assert_eq!(
+            steps,
+            [("syslog", "", "defaults"), ("mount", "'/a b' -p '(hidden)'", "groups.compute")]
+        );
         let unknown = ShownPlan::new(&NodePlan { plan, site: None });
         assert!(!unknown.has_sections && unknown.env[2].from.is_empty());
     }

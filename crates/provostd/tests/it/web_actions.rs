@@ -24,34 +24,38 @@ async fn who_may_operate_changes_by_a_form_what_a_page_has_asked_about() {
         .unwrap();
     let by_socket =
         |method: Method, path: &str| client.request(method, format!("http://localhost{path}"));
-    let (get, post) = (Method::GET, Method::POST);
+    let get = Method::GET;
+    let post = |action: &str, node: &str| {
+        let form = by_socket(Method::POST, &format!("/act/{action}"));
+        form.header("content-type", "application/x-www-form-urlencoded")
+            .body(format!("nodes={node}"))
+    };
     let (_, page) = text(by_socket(get.clone(), "/nodes/cn001")).await;
     assert!(page.contains("href=\"/nodes/cn001/release\""), "{page}");
     let (status, page) = text(by_socket(get.clone(), "/nodes/cn001/remove")).await;
     assert!(status == 200 && page.contains("can&#39;t be undone"), "{page}");
     assert!(page.contains("<form method=\"post\"") && !page.contains("data-live"), "{page}");
     assert_eq!(text(by_socket(get.clone(), "/nodes/cn009/remove")).await.0, 404);
-    assert_eq!(text(by_socket(post.clone(), "/nodes/cn009/remove")).await.0, 404);
+    assert_eq!(text(post("remove", "cn009")).await.0, 404);
 
     // A page of another site has sent the browser here.
     for site in ["cross-site", "same-site"] {
-        let attack = by_socket(post.clone(), "/nodes/cn001/remove").header("sec-fetch-site", site);
+        let attack = post("remove", "cn001").header("sec-fetch-site", site);
         let (status, answer) = text(attack).await;
         assert!(status == 403 && answer.contains("another site"), "{status} {answer}");
     }
-    let attack =
-        by_socket(post.clone(), "/nodes/cn001/remove").header("origin", "https://evil.example");
+    let attack = post("remove", "cn001").header("origin", "https://evil.example");
     assert_eq!(text(attack).await.0, 403);
     // Looking changes nothing.
     assert_eq!(server.admin("/v1/nodes/cn001").await.status(), 200);
 
-    let released = by_socket(post.clone(), "/nodes/cn001/release");
-    let released = released.header("sec-fetch-site", "same-origin").send().await.unwrap();
+    let released =
+        post("release", "cn001").header("sec-fetch-site", "same-origin").send().await.unwrap();
     assert_eq!(
         (released.status().as_u16(), &released.headers()["location"]),
         (303, &"/nodes/cn001".parse().unwrap())
     );
-    let removed = by_socket(post.clone(), "/nodes/cn001/remove").send().await.unwrap();
+    let removed = post("remove", "cn001").send().await.unwrap();
     assert_eq!(removed.headers()["location"], "/nodes");
     assert_eq!(server.admin("/v1/nodes/cn001").await.status(), 404);
 
@@ -76,7 +80,8 @@ async fn who_may_read_sees_no_action_and_is_refused() {
         let url = format!("http://{address}/nodes/cn001/{action}");
         let (status, page) = text(server.http.get(&url)).await;
         assert!(status == 403 && page.contains("read-only"), "{status} {page}");
-        let (status, page) = text(server.http.post(&url)).await;
+        let url = format!("http://{address}/act/{action}");
+        let (status, page) = text(server.http.post(&url).body("nodes=cn001")).await;
         assert!(status == 403 && page.contains("read-only"), "{status} {page}");
     }
     assert_eq!(server.admin("/v1/nodes/cn001").await.status(), 200);
