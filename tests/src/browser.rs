@@ -45,7 +45,9 @@ pub const WIDE_PHONE: Screen = Screen { width: 420, height: 900, ..DESKTOP };
 const WRONG: &str = "
     const wrong = [];
     const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-    if (wide > 0) wrong.push(wide + ' pixels too wide');
+    const isWide = (e) => e.getBoundingClientRect().right > document.documentElement.clientWidth;
+    const widest = wide > 0 && [...document.querySelectorAll('main *')].findLast(isWide);
+    if (wide > 0) wrong.push(wide + ' pixels too wide: ' + (widest?.outerHTML ?? '').slice(0, 200));
     for (const e of document.querySelectorAll('input:not([type=hidden]), select, button, a, summary')) {
         // What is folded has no text until it is opened.
         if (e.closest('details:not([open])') && !e.closest('summary')) continue;

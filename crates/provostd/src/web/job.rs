@@ -127,7 +127,9 @@ impl JobPage {
     /// Whether the node has begun what it was told.
     fn has_reported(&self, node: &Node) -> bool {
         // A boot that was sent is noted until the node reports one.
-        node.boot_sent.is_none() && node.last_seen.is_some_and(|at| at >= self.job.began)
+        // The store keeps whole seconds.
+        let began = self.job.began.as_second();
+        node.boot_sent.is_none() && node.last_seen.is_some_and(|at| at.as_second() >= began)
     }
 
     fn is_rerun(&self) -> bool {
