@@ -26,7 +26,7 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 47] = [
+const TOOLS: [Tool; 48] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -44,6 +44,7 @@ const TOOLS: [Tool; 47] = [
     tool("zsh", "zsh", false, "does the same"),
     tool("ruby", "ruby", false, "does the same"),
     tool("tclsh", "tcl", false, "does the same"),
+    tool("sudo", "sudo", false, "is a program that traces what it runs"),
     tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
     tool(NGINX_STREAM, "libnginx-mod-stream", false, "lets nginx pass nodes' TLS on"),
