@@ -41,12 +41,12 @@ const PROMISES: &[(&str, &[&str])] = &[
         "disclosed::no_secret_is_in_what_leaves_a_management_node",
         "gather::all_that_tells_what_went_wrong_is_in_one_file_and_nothing_secret",
     ]),
-    ("a script that a process exchanges", &[
+    ("a script that a process replaces", &[
         "changed::a_script_that_is_changed_while_it_starts_never_succeeds_with_what_was_not_verified",
         "changed::a_script_that_is_changed_before_its_interpreter_opens_it_never_succeeds",
     ]),
     // A node's root.
-    ("speaks for that node alone", &["provostd: listeners::a_node_speaks_for_itself_only"]),
+    ("acts only for that node", &["provostd: listeners::a_node_speaks_for_itself_only"]),
     ("fills no store", &[
         "provostd: quotas::one_token_that_sends_logs_without_end_is_told_to_come_back_in_an_hour",
         "provostd: quotas::one_token_that_sends_records_without_end_is_told_to_come_back_in_an_hour",
@@ -61,7 +61,7 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("has ssh host keys certified", &[
         "host_keys::a_node_gets_certificates_for_itself_alone_and_by_its_identity_alone",
     ]),
-    ("is nobody any more once its identity", &[
+    ("is refused once its identity", &[
         "enrolment::revoke_ends_an_identity_on_open_connections_and_in_sessions_for_good",
         "enrolment::an_identity_counts_and_ends_on_every_daemon_at_once",
         "full_disk::a_full_disk_takes_prune_remove_revoke_and_admin_remove",
@@ -78,14 +78,14 @@ const PROMISES: &[(&str, &[&str])] = &[
         "stale::a_plan_of_yesterday_does_not_run_with_the_bundle_of_today",
         "fetching_failures::an_older_bundle_or_plan_is_refused_and_told_as_that",
     ]),
-    ("has a manifest that has expired", &[
+    ("makes a node believe nothing in an expired manifest", &[
         "tls::one_of_before_tls_takes_no_token_by_plain_http",
         "tls::an_authority_that_was_ended_is_given_no_token",
     ]),
-    ("leaves out none of the [links]", &[
+    ("hides none of the [links]", &[
         "keys::nobody_in_between_cuts_a_key_out_where_a_node_is_told_of_both",
     ]),
-    ("with `tls` named in the manifest", &[
+    ("with `tls` in the manifest", &[
         "tls::what_is_private_goes_over_tls_alone_from_the_first_boot_on",
         "tls::a_server_that_the_manifest_does_not_name_is_refused",
         "tls::a_lost_or_older_folder_sends_no_node_back_to_plain_http",
@@ -95,20 +95,20 @@ const PROMISES: &[(&str, &[&str])] = &[
         "enrolment::a_node_without_tls_runs_nothing_and_says_why",
         "enrolment::what_is_changed_on_the_way_is_refused",
     ]),
-    ("a node that sends its token by plain HTTP", &["tls::a_site_may_end_tokens_by_plain_http"]),
-    ("an authority that was [rotated]", &[
+    ("a node that sends its token over plain HTTP", &["tls::a_site_may_end_tokens_by_plain_http"]),
+    ("a CA that was [rotated]", &[
         "tls::another_authority_takes_over_and_locks_no_node_out",
         "tls::an_authority_that_was_ended_is_given_no_token",
     ]),
     ("with `[tokens] allowed = false`", &["tls::a_site_may_end_tokens_by_plain_http"]),
     ("as an admin's neighbour", &["admins::neither_a_stranger_nor_a_wrong_server_gets_anything"]),
-    ("is no node to `provostctl`'s ssh", &[
+    ("isn't accepted as a node by `provostctl`'s ssh", &[
         "host_keys::a_node_with_new_keys_at_each_boot_is_known_and_no_other_machine_is",
     ]),
     ("with `install.sh` and its digest", &[
         "install_sh::what_is_not_the_file_of_the_digest_is_refused_before_anything_is_run",
     ]),
-    ("says failed for no node", &[
+    ("marks no node as failed", &[
         "kickstart_fetch::a_join_token_says_failed_and_is_neither_sent_nor_spent_by_that",
         "kickstart_fetch::a_script_whose_program_is_gone_fails_where_an_admin_sees_it",
     ]),
@@ -132,10 +132,10 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("changes no node's status", &[
         "pending::a_node_without_a_valid_token_is_pending_until_it_reports_well",
     ]),
-    ("pushes out no pending key", &[
+    ("displaces no pending key", &[
         "enrolment::a_flood_of_keys_pushes_out_none_that_an_admin_has_seen_and_is_one_line",
     ]),
-    ("closes the listener for nobody", &[
+    ("takes the listener from no other client", &[
         "provostd: floods::nine_thousand_idle_connections_of_one_address_delay_no_others_plan",
         "provostd: floods::three_hundred_readers_at_a_byte_in_ten_seconds_lose_their_places",
     ]),
@@ -151,16 +151,16 @@ const PROMISES: &[(&str, &[&str])] = &[
     ]),
     // An admin.
     ("a role allows no more", &["provostd: admins::a_role_allows_what_those_below_it_do_and_nothing_above"]),
-    ("each change is noted", &[
+    ("each change is logged", &[
         "provostd: admins::each_change_is_noted_with_who_from_where_and_its_result",
         "provostd: admins::what_cannot_be_noted_is_not_changed",
     ]),
-    ("a token ends at its time", &[
+    ("a token expires at its time", &[
         "provostd: admins::what_goes_on_for_long_ends_with_the_token_or_the_login_that_it_was_asked_for_by",
     ]),
     ("another site's page", &["provostd: admins::a_browser_logs_in_and_out_and_no_other_site_uses_its_cookie"]),
     // A thief of the database.
-    ("finds no token of a node or an admin", &[
+    ("finds no usable token of a node or an admin", &[
         "provostd: listeners::a_node_speaks_for_itself_only",
         "provostd: admins::a_role_allows_what_those_below_it_do_and_nothing_above",
     ]),
@@ -198,11 +198,11 @@ const PROMISES: &[(&str, &[&str])] = &[
     ]),
     ("**The servers.**", &["stale::the_newest_of_what_the_servers_offer_is_run"]),
     ("**The kernel command line.**", &["stale::the_kernel_command_line_may_say_how_old_is_too_old"]),
-    ("**The end.**", &[
+    ("**Expiry.**", &[
         "enrolment::an_identity_that_has_ended_is_refused_and_one_that_is_half_over_is_to_be_renewed",
     ]),
     ("**Revoking**", &["enrolment::revoke_ends_an_identity_on_open_connections_and_in_sessions_for_good"]),
-    ("**Who asks**", &[
+    ("**Requests**", &[
         "enrolment::what_is_not_a_request_of_the_keys_owner_is_refused",
         "enrolment::a_flood_of_keys_pushes_out_none_that_an_admin_has_seen_and_is_one_line",
     ]),
