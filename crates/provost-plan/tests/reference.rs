@@ -53,7 +53,7 @@ fn every_key_of_a_header_and_each_of_its_values_is_on_the_page() {
 fn every_key_of_a_site_is_on_the_page() {
     let page = page("site-toml.md");
     assert_eq!(column(&page, "key"), of_site("[defaults]\nx = 1\n"));
-    let line = page.lines().find(|line| line.ends_with("are all that stands at the top.")).unwrap();
+    let line = page.lines().find(|line| line.ends_with("are the top-level keys.")).unwrap();
     let top: BTreeSet<String> = line.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     assert_eq!(top, of_site("x = 1\n"));
     assert_eq!(of_site("[scripts.s]\nx = 1\n"), of_header("x = 1"), "as a header's");
