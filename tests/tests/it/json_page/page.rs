@@ -33,8 +33,8 @@ impl Page {
             let base = rest.split_once("The keys of a [").map(|(_, link)| target(link));
             let rows = rest.lines().filter(|line| line.starts_with("| `")).map(|line| {
                 let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-                let is_always_there = cells[3].ends_with("always");
-                let key = Key { kind: cells[2].to_owned(), is_always_there };
+                let kind = cells[2].trim_end_matches('?').to_owned();
+                let key = Key { is_always_there: kind == cells[2], kind };
                 (cells[1].trim_matches('`').to_owned(), key)
             });
             let has_nulls = rest.contains("Unknown values are `null` here.");
