@@ -19,7 +19,7 @@ const PAGES: [(&str, &str, &str); 6] = [
     ),
     (
         "provostctl.toml",
-        "what provostctl would need to be told by each command line",
+        "defaults of the options of provostctl",
         include_str!("../../../docs/reference/provostctl-toml.md"),
     ),
     ("provost-site.toml", "what nodes run", include_str!("../../../docs/reference/site-toml.md")),
