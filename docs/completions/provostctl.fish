@@ -32,7 +32,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rollback" -d 
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "channel" -d 'Manage channels: nodes that get a publication before all others'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "history" -d 'List publications: what, by whom, and on how many nodes they ran'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "plan" -d 'Show what a node will run, and where in site.toml it comes from'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "try" -d 'Run one script on this machine as a node would'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "try" -d 'Run a script without effect, and show what it would change'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Manage the keys that sign what is published'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures by cause and the other nodes by status, or list nodes'
@@ -81,7 +81,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l tls -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l generation-above -d 'Number the bundle and all plans above N: for nodes that have seen N already' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'Format of what --lint-only or --rehearse finds' -r -f -a "text\t''
 json\t''"
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l rehearse -d 'Try on these nodes what would change for them, where it changes nothing; publish nothing' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l rehearse -d 'Show what would change on these nodes, by running it there without effect; publish nothing' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l fanout -d 'Number of nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l timeout -d 'Time limit for each node' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
@@ -153,7 +153,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l to -d 'Pu
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'Site file: which nodes run what' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as; by default one that is named try and has what [defaults] says' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as; by default a node named try, with the plan of [defaults]' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scripts -d 'Folder of scripts; that of the script by default' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l root -d 'Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l network -d 'Network that the script has: this machine\'s, or none. Requests to other machines do happen' -r -f -a "host\t'That of this machine, which the script can use and not change'
@@ -237,7 +237,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l failed -d 'Only nodes whose kickstart, boot or last rerun failed'
-complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l slow -d 'Only nodes with a step that takes, or took, over thrice its usual time'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l slow -d 'Only nodes with a step that takes, or took, over three times as long as usual'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l group -d 'Group failures by cause: the default on a terminal, without NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l long -d 'List a row for each node: the default in a pipe, or with NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s h -l help -d 'Print help'
@@ -374,8 +374,8 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key -d 'T
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l to -d 'The folder that provostd.toml calls www' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l group -d 'Group that may read the plans, that of provostd: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l valid-for -d 'How long nodes that remember no earlier publication accept it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l fanout -d 'Number of nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l timeout -d 'Time limit for each node' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ssh-config -d 'Configuration file for ssh, in place of yours' -r -F
@@ -385,7 +385,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s f -l file
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l admin -d 'Address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l allow-removal -d 'Publish even if many nodes lose all their scripts'
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l dry-run -d 'Show what would be published, and which nodes would sync; change nothing'
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l fanout -d 'Number of nodes at once' -r

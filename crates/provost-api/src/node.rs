@@ -80,7 +80,7 @@ pub struct Node {
     /// A store knows nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_for: Option<RunningFor>,
-    /// A step that takes, or took when it last ran, over thrice its usual time. A store knows nothing of it, either.
+    /// A step that takes, or took when it last ran, over three times as long as usual. A store knows nothing of it, either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<SlowStep>,
     /// Why nothing more is stored of the node, if it is over its quota. A store knows nothing of it,
@@ -120,7 +120,7 @@ pub struct RunningFor {
     pub at: Timestamp,
 }
 
-/// A step that takes over thrice its usual time.
+/// A step that takes over three times as long as usual.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -169,7 +169,7 @@ impl Manifest {
         }
         if self.revoked.contains(&self.key) {
             let what = "the key that signs it is among those that it revokes".to_owned();
-            let hint = "publish with another key: provostctl key show names the one that counts";
+            let hint = "publish with another key: provostctl key show names the one that signs";
             return Err(ManifestError(Flaw { what, hint }));
         }
         if self.files.len() > Self::MAX_FILES {

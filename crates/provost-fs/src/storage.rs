@@ -52,7 +52,7 @@ impl Storage {
             Ok(Self::Unknown(why)) => Self::Unknown(why),
             Err(_) => {
                 let upper = upper.display();
-                Self::Unknown(format!("an overlay whose upper folder {upper} isn't seen from here"))
+                Self::Unknown(format!("an overlay whose upper folder {upper} isn't visible here"))
             }
         }
     }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(Storage::of_upper(None), Storage::Disk);
         assert_eq!(Storage::of_upper(Some("/proc".into())), Storage::Disk);
         let away = Storage::of_upper(Some("/nowhere/upper".into())).to_string();
-        assert_eq!(away, "on an overlay whose upper folder /nowhere/upper isn't seen from here");
+        assert_eq!(away, "on an overlay whose upper folder /nowhere/upper isn't visible here");
         let memory = Storage::of_upper(Some("/dev".into()));
         assert_eq!(memory.to_string(), "on an overlay over tmpfs");
     }

@@ -100,7 +100,7 @@ hint: $2}" 1
 run() {
     "$program" "$@" && return
     status=$?
-    fail "the $1 FAILED with $status; provostctl show tells more
+    fail "the $1 FAILED with exit status $status; for more: provostctl show
 $("$program" status 2>&1)" "$status"
 }
 

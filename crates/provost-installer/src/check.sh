@@ -9,11 +9,11 @@ refuse() {
 
 printed='that provostctl enroll open NODE prints on the management node'
 case $# in
-0) refuse 'no digest is given, so that nothing has run' "type the line $printed: sh install.sh SHA256" ;;
+0) refuse 'no digest is given: nothing has run' "type the line $printed: sh install.sh SHA256" ;;
 1 | 2) ;;
 *) refuse 'too many arguments' 'sh install.sh SHA256, or with the name of the node: sh install.sh SHA256 NODE' ;;
 esac
-[ -f "$0" ] || refuse 'only a file can be checked, and not what comes by a pipe' "save it first: $again"
+[ -f "$0" ] || refuse 'only a file can be checked, not a pipe' "save it first: $again"
 own=$(sha256sum <"$0" | tr -d ' -')
 [ "$own" = "$1" ] || refuse "$0 has the sha256 $own, and not $1: nothing has run" \
     "fetch it again: $again; then type the line $printed"
@@ -24,6 +24,6 @@ name=${PROVOST_NODE:-$(uname -n)}
 case $name in
 localhost | localhost.*)
     grep -q 'provost\.node=' /proc/cmdline ||
-        refuse "this machine has no name of its own ($name)" "name the node: sh $0 $1 cn001"
+        refuse "this machine's host name is $name" "name the node: sh $0 $1 cn001"
     ;;
 esac

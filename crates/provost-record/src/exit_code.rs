@@ -6,7 +6,7 @@ pub enum ExitCode {
     Done = 0,
     /// A postscript failed.
     PostscriptFailed = 1,
-    /// The command line or the configuration is wrong, or this node's disk or rights are.
+    /// The command line, the configuration, or this node's disk or permissions are wrong.
     Usage = 2,
     /// The bundle or the plan could not be fetched, or did not verify.
     Fetch = 3,

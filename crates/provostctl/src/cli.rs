@@ -68,9 +68,9 @@ enum Command {
     History(publish::History),
     /// Show what a node will run, and where in site.toml it comes from
     Plan(plan::Plan),
-    /// Run one script on this machine as a node would
+    /// Run a script without effect, and show what it would change
     ///
-    /// It runs in a temporary folder and needs no management node.
+    /// It needs no management node. With --here it changes this machine, or the system in --root.
     Try(workstation::Try),
     /// Write a site.toml from another system's tables
     #[command(subcommand)]
@@ -110,7 +110,7 @@ enum Command {
     },
     /// Show what nodes that failed have in common
     ///
-    /// And the others don't; of a node also what has changed since its last success.
+    /// It names what the failed nodes have and the others lack; for one node, what has changed since its last success.
     Why(why::Why),
     /// Show a script's log: each command, its output and exit status
     ///

@@ -38,8 +38,8 @@ pub(crate) enum KeyCommand {
     },
     /// Replace the key that signs by another one
     ///
-    /// Nodes that trust the old key accept the new one, and then the old one no more. Run it again to see which nodes
-    /// haven't fetched the new key yet.
+    /// Nodes that trust the old key accept the new one, and from then on refuse the old one. Run it again to see which
+    /// nodes haven't fetched the new key yet.
     Rotate {
         /// New secret key, of provostctl key new; publish with it from then on
         #[arg(long, value_name = "FILE")]

@@ -14,7 +14,7 @@ use crate::listener::refusal::Refusal;
 use crate::listener::tls::{Show, ShowError, rotate};
 use crate::nodes::host_keys::HostAuthority;
 use crate::nodes::installer::install_sh_of;
-use crate::{Config, Daemon, DaemonError, daemon};
+use crate::{Config, Daemon, DaemonError, daemon, published};
 
 /// The daemon couldn't serve.
 const FAILED: u8 = 1;
@@ -54,8 +54,10 @@ enum Command {
     ///
     /// Changes nothing, and doesn't disturb a running provostd.
     Check,
-    /// Make the keys that the first start makes, the authority's and the one that refreshes what is published, and
-    /// print what provostctl publish takes of them: lines "tls PORT:SHA256" and "refresh-key RW…"
+    /// Make the keys of a first start, and print what provostctl publish needs
+    ///
+    /// The keys are that of the authority and that which refreshes what is published. Two lines are printed: "tls
+    /// PORT:SHA256" and "refresh-key RW…".
     Prepare,
     /// Print install.sh, which makes a machine a node
     InstallSh,
@@ -208,6 +210,9 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
     tracing::info!("nodes at http://{}", at.nodes);
     match at.nodes_tls {
+        Some(at) if published::names_tls(&config.www) == Some(true) => {
+            tracing::info!("nodes at https://{at}");
+        }
         Some(at) => tracing::info!(
             "nodes at https://{at}, once it is named: provostctl publish … --tls \"$(provostd ca show --tls)\""
         ),

@@ -105,7 +105,7 @@ fn nodes_go_on(server: Option<Postgres>) {
     let ssh_authority = cluster.daemon_command(&["ca", "show", "--ssh"]).expect(0).stdout;
     let made = site.backup().expect(0);
     assert!(made.stdout.contains("3 nodes, 3 runs, "), "{}", made.stdout);
-    made.says(&["the key that signs isn't in it", "secret keys of this server"]);
+    made.says(&["the signing key isn't in it", "secret keys of this server"]);
     assert_eq!(fs::metadata(site.file()).unwrap().permissions().mode() & 0o777, 0o600);
     if let Some(missing) = missing::program("zstd", "zstd") {
         skip_part(&missing);

@@ -8,7 +8,7 @@ use super::command::{Exits, Files, Sections, sections};
 const RUN: Exits = &[
     (
         ExitCode::Done as u8,
-        "Everything that had to run has run and succeeded; or the machine reboots, and the run goes on after that.",
+        "Everything that had to run has run and succeeded; or the machine reboots, after which the run continues.",
     ),
     (
         ExitCode::PostscriptFailed as u8,
@@ -16,7 +16,7 @@ const RUN: Exits = &[
     ),
     (
         ExitCode::Usage as u8,
-        "The command line or the configuration is wrong, or this node's disk or rights are.",
+        "The command line, the configuration, or this node's disk or permissions are wrong.",
     ),
     (ExitCode::Fetch as u8, "The bundle or the plan could not be fetched or verified."),
     (ExitCode::Held as u8, "The guard holds the node."),
@@ -28,7 +28,7 @@ const HERE: Exits = &[
     (ExitCode::Done as u8, "Done."),
     (
         ExitCode::Usage as u8,
-        "The command line or the configuration is wrong, or this node's disk or rights are.",
+        "The command line, the configuration, or this node's disk or permissions are wrong.",
     ),
 ];
 
@@ -37,7 +37,7 @@ const STATUS: Exits = &[
     (ExitCode::PostscriptFailed as u8, "With --wait: a postscript failed."),
     (
         ExitCode::Usage as u8,
-        "The command line or the configuration is wrong, or this node's disk or rights are, now or in the run; \
+        "The command line, the configuration, or this node's disk or permissions are wrong, now or in the run; \
          with --wait: a script waits for its own run.",
     ),
     (
@@ -87,7 +87,7 @@ pub(super) const ALL: &[Sections] = &[
         OF_A_RUN,
         &[
             ("Run what this boot needs, and show what scripts print:", "provost boot --verbose"),
-            ("Go on with the script that failed:", "provost boot --continue"),
+            ("Continue with the script that failed:", "provost boot --continue"),
         ],
     ),
     sections(
@@ -164,7 +164,7 @@ pub(super) const ALL: &[Sections] = &[
         &[
             (ExitCode::Done as u8, "Nothing is wrong with any service."),
             (ExitCode::PostscriptFailed as u8, "Something is wrong with a service."),
-            (ExitCode::Usage as u8, "Nothing could be judged."),
+            (ExitCode::Usage as u8, "There is no run to judge."),
         ],
         &[
             JOURNALS,
@@ -187,7 +187,7 @@ pub(super) const ALL: &[Sections] = &[
             (ExitCode::Done as u8, "Everything is reported."),
             (
                 ExitCode::Usage as u8,
-                "The command line or the configuration is wrong, or this node's disk or rights are.",
+                "The command line, the configuration, or this node's disk or permissions are wrong.",
             ),
             (ExitCode::Fetch as u8, "Not everything could be reported."),
             (ExitCode::Busy as u8, "A run is in progress, which reports by itself."),
@@ -216,7 +216,7 @@ pub(super) const ALL: &[Sections] = &[
             (ExitCode::Done as u8, "The file is written."),
             (
                 ExitCode::Usage as u8,
-                "The command line or the configuration is wrong, or this node's disk or rights are.",
+                "The command line, the configuration, or this node's disk or permissions are wrong.",
             ),
             (ExitCode::Fetch as u8, "The file could not be fetched, or has another digest."),
         ],
@@ -272,7 +272,7 @@ pub(super) const ALL: &[Sections] = &[
         )],
         &[
             ("Take over from xCAT's programs:", "provost install --xcat"),
-            ("Give them back:", "provost install --remove"),
+            ("Restore xCAT's own:", "provost install --remove"),
         ],
     ),
     sections(

@@ -22,7 +22,7 @@ pub fn trust(settings: &Settings, state: &Path) -> Result<Trust, Failure> {
     let file = file(state);
     let unreadable = |e: &dyn std::fmt::Display| {
         let message = format!("reading the publisher's keys in {}: {e}", file.display());
-        let hint = "if it is damaged, remove it; then this node trusts what [trust] says alone";
+        let hint = "if it is damaged, remove it; then this node trusts only what [trust] says";
         Failure::local(message, hint)
     };
     let accepted = match atomic::read(&file) {

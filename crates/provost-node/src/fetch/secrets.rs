@@ -18,7 +18,7 @@ pub async fn add(source: &Server<'_>, plan: &mut Plan) -> Result<(), FetchError>
     let url = source.url(&path);
     if !url.starts_with("https:") {
         let names = plan.secret_env.join(", ");
-        let message = format!("fetching {url}: secrets ({names}) go over TLS alone");
+        let message = format!("fetching {url}: secrets ({names}) are fetched over TLS only");
         let hint = "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";
         return Err(FetchError::give_up(Failure::config(message, hint)));
     }

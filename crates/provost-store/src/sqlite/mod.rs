@@ -153,6 +153,6 @@ fn refuse_partial(partial: &Path) -> Result<(), StoreError> {
         "copy the store into this folder again; or, to begin with an empty one: rm {}",
         partial.display()
     );
-    let why = "it is of a copy that was cut off, or goes on";
+    let why = "it belongs to a copy that was interrupted or is still running";
     Err(StoreError::new(format!("opening {}", partial.display()), hint, why))
 }

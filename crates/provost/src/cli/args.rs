@@ -91,7 +91,7 @@ impl RunArgs {
 
 #[derive(Args)]
 pub(super) struct DryRunArgs {
-    /// Run it for real, but where it can change nothing of this machine, and show what it would have changed
+    /// Run it for real where it can't change this machine, and show what it would have changed
     #[arg(long = "dry-run")]
     pub(super) is_wanted: bool,
     /// With --dry-run: the network that it has, the machine's own or none

@@ -58,7 +58,7 @@ pub(crate) struct RecordArgs {
     /// The exit status
     #[arg(long, value_name = "STATUS")]
     exit_code: Option<i32>,
-    /// Why it ended, if its exit status or signal isn't all: it was stopped in order
+    /// Why it ended, if not by its own exit status or signal: it was stopped in order
     #[arg(long, value_enum)]
     cause: Option<Why>,
     /// Sync this path's file system before recording success

@@ -122,7 +122,7 @@ impl Backup {
         );
         if let Some(key) = &head.key {
             output::note(&format!(
-                "note: the key that signs isn't in it: keep provost.key, provost.published.toml and \
+                "note: the signing key isn't in it: keep provost.key, provost.published.toml and \
                  provost.succession of {key} elsewhere"
             ));
         }

@@ -67,8 +67,7 @@ pub(crate) struct FromXcat {
     mypostscripts: Option<PathBuf>,
     #[command(flatten)]
     to: To,
-    /// Print what each node would run otherwise by SITE than by the file that xCAT hands it today, in this
-    /// folder
+    /// Print how each node's plan in SITE differs from the file that xCAT hands it today, in this folder
     #[arg(long, value_name = "DIR", requires = "site")]
     compare: Option<PathBuf>,
     /// The site.toml that is compared

@@ -105,7 +105,10 @@ impl Nodes {
         };
         output::print(text.as_bytes())?;
         if listed.is_empty() {
-            output::note("  hint: let nodes join: provostctl join NODES");
+            output::note(match self.nodes.are_named() {
+                true => "  hint: list all nodes: provostctl nodes",
+                false => "  hint: let nodes join: provostctl join NODES",
+            });
         }
         if !self.nodes.are_named() {
             pending::note(client, &listed).await;

@@ -8,7 +8,7 @@ pub(crate) struct Selection {
     /// Only nodes whose kickstart, boot or last rerun failed
     #[arg(long)]
     failed: bool,
-    /// Only nodes with a step that takes, or took, over thrice its usual time
+    /// Only nodes with a step that takes, or took, over three times as long as usual
     #[arg(long)]
     slow: bool,
     /// Only nodes with this status or updatestatus

@@ -29,13 +29,13 @@ pub(crate) struct Inputs {
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW")]
     to: PathBuf,
-    /// The group that may read the plans, which provostd runs as: a name or a number
+    /// Group that may read the plans, that of provostd: a name or a number
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
-    /// For how long nodes that remember nothing may use it
+    /// How long nodes that remember no earlier publication accept it
     #[arg(long, value_name = "D", default_value = "30d")]
     valid_for: Period,
-    /// Publish it even where many nodes lose all their scripts
+    /// Publish even if many nodes lose all their scripts
     #[arg(long)]
     allow_removal: bool,
 }

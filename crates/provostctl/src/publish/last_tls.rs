@@ -55,7 +55,7 @@ impl LastTls {
             Some(NamedTls::Off) => Ok(()),
             None => {
                 let error = format!(
-                    "publishing to {www}: it was published before, and nothing says whether nodes use TLS"
+                    "publishing to {www}: it was published before, and whether nodes use TLS is unknown"
                 );
                 let hint =
                     "name it: --tls \"$(provostd ca show --tls)\"; or, if they use none, --tls off";

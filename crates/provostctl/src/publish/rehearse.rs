@@ -25,7 +25,7 @@ const DRY_RUN: [&str; 7] = ["provost", "run", "--dry-run", "--bundle", ".", "--f
 #[derive(Clone, Default, clap::Args)]
 #[command(next_help_heading = "Rehearsal")]
 pub(crate) struct Rehearse {
-    /// Try on these nodes what would change for them, where it changes nothing; publish nothing
+    /// Show what would change on these nodes, by running it there without effect; publish nothing
     #[arg(long = "rehearse", value_name = "NODES", group = "formatted")]
     #[arg(conflicts_with_all = ["lint_only", "check", "diff"])]
     nodes: Option<NodeQuery>,

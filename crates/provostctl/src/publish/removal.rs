@@ -21,7 +21,7 @@ pub(super) fn check(changes: &Changes, to: &str) -> Result<(), Failure> {
     }
     let (nodes, folded) = (wording::count(lost.len(), "node"), folded(&lost));
     Err(Failure::new(
-        format!("publishing to {to} would take all scripts from {nodes}: {folded}"),
+        format!("publishing to {to} would leave no script on {nodes}: {folded}"),
         "see what changes: provostctl publish … --diff; if it is right, add --allow-removal",
     ))
 }

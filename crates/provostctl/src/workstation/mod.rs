@@ -37,7 +37,7 @@ pub(crate) struct Try {
     /// Site file: which nodes run what
     #[arg(long, value_name = "FILE")]
     site: PathBuf,
-    /// Node that it runs as; by default one that is named try and has what [defaults] says
+    /// Node that it runs as; by default a node named try, with the plan of [defaults]
     #[arg(long, value_name = "NODE")]
     node: Option<NodeName>,
     /// Folder of scripts; that of the script by default

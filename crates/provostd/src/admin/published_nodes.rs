@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use axum::http::StatusCode;
-use provost_api::published;
-use provost_bundle::Manifest;
 use tokio::task::spawn_blocking;
 
 use super::request::short;
 use crate::listener::refusal::Refusal;
-use crate::published::site_nodes;
+use crate::published::{names_tls, site_nodes};
 
 /// The `nodes`, if all of them are published in `www`, or none is at all.
 pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Refusal> {
@@ -26,8 +24,8 @@ pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String
 /// Refuses what leads to an identity where nodes don't know TLS, over which alone they enrol. Where nothing is
 /// published, that isn't known yet.
 pub(crate) async fn check_tls(www: &Path) -> Result<(), Refusal> {
-    let text = tokio::fs::read(www.join(published::MANIFEST)).await.unwrap_or_default();
-    if Manifest::parse(&text).map_or(true, |manifest| manifest.tls.is_some()) {
+    let www = www.to_owned();
+    if spawn_blocking(move || names_tls(&www)).await? != Some(false) {
         return Ok(());
     }
     let error = "nodes can't join: what is published names no TLS to them";

@@ -90,8 +90,7 @@ impl Default for Metrics {
         let help = "Nodes of which nothing more is stored, because they are over their quota";
         registry.register("nodes_over_quota", help, over_quota.clone());
         let slow = Gauge::default();
-        let help =
-            "Nodes with a step that takes, or took when it last ran, over thrice its usual time";
+        let help = "Nodes with a step that takes, or took when it last ran, over three times as long as usual";
         registry.register("nodes_slow", help, slow.clone());
         let store_time = Family::new_with_constructor(short as fn() -> Histogram);
         let help = "Time that the store took, by what it did";

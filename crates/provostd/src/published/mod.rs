@@ -10,7 +10,7 @@ pub(crate) mod signature;
 pub(crate) mod site_groups;
 pub(crate) mod site_nodes;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::Deref;
 use std::path::Path;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use provost_api::{headers, published};
+use provost_bundle::Manifest;
 use tokio::task::spawn_blocking;
 
 use crate::listener::refusal::Refusal;
@@ -47,6 +48,13 @@ impl Deref for PublishedFolder {
     }
 }
 
+/// Whether what is published names a listener over TLS to nodes; `None` where nothing is published. It reads a
+/// file.
+pub(crate) fn names_tls(www: &Path) -> Option<bool> {
+    let text = fs::read(www.join(published::MANIFEST)).ok()?;
+    Manifest::parse(&text).ok().map(|manifest| manifest.tls.is_some())
+}
+
 /// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
 /// plans stay as they are where only scripts change.
 pub(crate) async fn add_newest(to: &mut HeaderMap, www: &Path) {
@@ -66,7 +74,7 @@ pub(crate) async fn add_newest(to: &mut HeaderMap, www: &Path) {
 
 /// Refuses a request for secrets that others could read. Nothing is logged: anybody may cause it.
 pub(crate) fn refuse_secrets() -> Response {
-    let error = "secrets are served over TLS alone";
+    let error = "secrets are served over TLS only";
     let hint = "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";
     Refusal::new(StatusCode::FORBIDDEN, error, hint).quietly()
 }

@@ -90,7 +90,7 @@ fn of_no_nodes() {
     ----- stdout -----
     no nodes
     ----- stderr -----
-      hint: let nodes join: provostctl join NODES
+      hint: list all nodes: provostctl nodes
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @r#"
     exit status 1

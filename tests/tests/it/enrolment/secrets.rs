@@ -115,7 +115,7 @@ fn nobody_else_gets_the_secrets_of_a_node() {
     let url = format!("http://{}/secrets/cn001.toml", cluster.daemon().nodes());
     let plain = run("curl", &["-sS", "-w", "%{http_code}", "-H", &token, &url]).expect(0).stdout;
     assert!(
-        plain.contains("secrets are served over TLS alone") && plain.ends_with("403"),
+        plain.contains("secrets are served over TLS only") && plain.ends_with("403"),
         "{plain}"
     );
     assert!(!plain.contains(PART));

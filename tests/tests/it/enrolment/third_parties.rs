@@ -91,7 +91,7 @@ fn a_join_token_is_spent_by_its_first_use_and_gives_the_same_key_the_same_answer
     let (header, data) =
         (format!("Authorization: Bearer {token}"), format!("@{}", user.file("csr")));
     let refused = run("curl", &["-sS", "-H", &header, "--data-binary", &data, &url]).expect(0);
-    assert!(refused.stdout.contains("over TLS alone"), "{}", refused.stdout);
+    assert!(refused.stdout.contains("over TLS only"), "{}", refused.stdout);
     assert_eq!(user.join("cn001", &token).0, 200);
 }
 
@@ -193,8 +193,8 @@ fn a_join_token_counts_from_the_nodes_address_alone_and_for_its_time() {
         assert!(status == 403 && refusal.contains(why), "{status} {refusal}");
     };
     let planned = join_token(&cluster, "cn002", &[]);
-    refused("cn002", &planned, "counts from 10.9.9.9 alone");
-    refused("cn002", &planned, "counts from 10.9.9.9 alone");
+    refused("cn002", &planned, "is valid from 10.9.9.9 only");
+    refused("cn002", &planned, "is valid from 10.9.9.9 only");
     let pending = &cluster.ctl_json(&["pending"])[0];
     assert_eq!(
         (&pending["node"], &pending["why"], &pending["address"], &pending["attempts"]),
@@ -241,7 +241,7 @@ fn what_is_not_a_request_of_the_keys_owner_is_refused() {
     let plain = format!("http://{}/v1/nodes/cn001/enroll", cluster.daemon().nodes());
     let args = ["-sS", "-w", "%{http_code}", "--data-binary", &data, &plain];
     let refused = run("curl", &args).expect(0).stdout;
-    assert!(refused.ends_with("403") && refused.contains("over TLS alone"), "{refused}");
+    assert!(refused.ends_with("403") && refused.contains("over TLS only"), "{refused}");
     assert_eq!(enroll(&good).0, 200);
 }
 

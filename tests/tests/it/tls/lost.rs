@@ -76,7 +76,7 @@ fn where_nothing_knows_it_nothing_is_published() {
     fs::write(cluster.path(LEDGER), lines.join("\n")).unwrap();
     let refused = cluster.publish().expect(1);
     refused.says(&[
-        "nothing says whether nodes use TLS",
+        "whether nodes use TLS is unknown",
         "--tls \"$(provostd ca show --tls)\"",
         "--tls off",
     ]);

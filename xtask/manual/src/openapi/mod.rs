@@ -98,7 +98,7 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             "namedManifest",
             "The manifest of a generation, or its signature",
         ),
-        file(Anybody, nodes::REFRESH, "refresh", "Until when what is published is valid")
+        file(Anybody, nodes::REFRESH, "refresh", "Until when the publication is valid")
             .query(GENERATION),
         file(Anybody, nodes::REFRESH_SIGNATURE, "refreshSignature", "Its signature")
             .query(GENERATION),
@@ -108,8 +108,8 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         operation(Anybody, "get", nodes::INSTALL_SH, "installSh", "The script that makes a machine a node")
             .answers("200", "The script.", TEXT, json!({})),
         file(Node, nodes::PLAN, "plan", "A node's own plan, or its signature"),
-        file(Node, nodes::SECRETS, "secrets", "A node's own secrets; over TLS alone"),
-        operation(Anybody, "post", nodes::ENROL, "enroll", "Ask for an identity; over TLS alone")
+        file(Node, nodes::SECRETS, "secrets", "A node's own secrets; over TLS only"),
+        operation(Anybody, "post", nodes::ENROL, "enroll", "Ask for an identity; over TLS only")
             .body("application/pkcs10", json!({}))
             .answers("200", "The certificate.", "application/x-pem-file", json!({}))
             .answers(
@@ -208,11 +208,15 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             list(record()),
         ),
         get(api::RUN_LOG, "runLog", "An uploaded log").answers("200", "The log.", TEXT, json!({})),
-        get(api::EVENTS, "events", "What happens, from now on, as server-sent events")
+        get(api::EVENTS, "events", "Events from now on, as server-sent events")
             .query(&[("beats", "Whether beats are events, too")])
             .answers("200", "The stream.", "text/event-stream", json!({})),
-        get(api::PENDING, "pending", "The nodes and keys that have no right to report yet")
-            .answers("200", "Both, by name.", JSON, list(schema::<api::PendingNode>(schemas))),
+        get(api::PENDING, "pending", "The nodes and keys that may not report yet").answers(
+            "200",
+            "Both, by name.",
+            JSON,
+            list(schema::<api::PendingNode>(schemas)),
+        ),
         get(api::INSTALLER, "installer", "What an installer needs first").answers(
             "200",
             "That.",
@@ -249,7 +253,7 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         get(
             api::SSH_AUTHORITY,
             "sshAuthority",
-            "By what ssh knows nodes whose host keys are certified",
+            "The authority of certified host keys, as a line of known_hosts",
         )
         .answers("200", "The authority.", JSON, schema::<api::SshAuthority>(schemas)),
         get(api::GENERATIONS, "generations", "The newest generations that nodes have reported")
@@ -349,7 +353,7 @@ fn changes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             JSON,
             list(schema::<api::Revoked>(schemas)),
         ),
-        post(api::ADMINS, "addAdmin", "Add an admin; on the socket alone")
+        post(api::ADMINS, "addAdmin", "Add an admin; on the socket only")
             .body(JSON, schema::<api::AdminRequest>(schemas))
             .answers(
                 "200",
@@ -357,7 +361,7 @@ fn changes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
                 JSON,
                 schema::<api::NewAdmin>(schemas),
             ),
-        post(api::REMOVE_ADMIN, "removeAdmin", "End an admin's token; on the socket alone")
+        post(api::REMOVE_ADMIN, "removeAdmin", "End an admin's token; on the socket only")
             .body(JSON, schema::<api::AdminName>(schemas))
             .answers("200", "The admin.", JSON, schema::<api::AdminName>(schemas)),
     ]

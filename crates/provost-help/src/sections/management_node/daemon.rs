@@ -92,12 +92,12 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl init",
         &[
             (0, "Done, or it was done before."),
-            (1, "It failed; after the fix, run it again: it goes on from there."),
+            (1, "It failed; fix the cause and run it again: it continues where it stopped."),
             (2, "The command line is wrong, or provostd wouldn't start."),
         ],
         &[
             ("DIR/provost.key", "The key that signs: whoever has it is root on every node."),
-            ("DIR/provostctl.toml", "What provostctl needn't be told: provostctl.toml(5)."),
+            ("DIR/provostctl.toml", "Defaults of the options of provostctl: provostctl.toml(5)."),
             ("DIR/provostd.toml", "The daemon's configuration: provostd.toml(5)."),
             ("DIR/site.toml", "What nodes run: provost-site.toml(5)."),
             ("DIR/postscripts", "The scripts."),

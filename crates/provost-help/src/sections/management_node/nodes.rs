@@ -99,7 +99,7 @@ pub(super) const ALL: &[Sections] = &[
     sections(
         "provostctl sync",
         &[
-            (0, "All is well on all nodes; with --dry-run, nothing was in the way."),
+            (0, "All is well on all nodes; with --dry-run, nothing would fail."),
             (1, "Nothing was published, or a node failed or couldn't be reached."),
             (2, "The command line is wrong, or there is no syncfiles to publish."),
             (124, "Some nodes took too long, and nothing else is wrong."),
@@ -115,7 +115,7 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl continue",
         ON_NODES,
         &[SOCKET],
-        &[("Let all nodes that failed go on:", "provostctl continue @failed")],
+        &[("Continue on all nodes that failed:", "provostctl continue @failed")],
     ),
     sections(
         "provostctl boot",

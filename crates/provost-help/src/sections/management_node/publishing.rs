@@ -11,7 +11,7 @@ const NUMBERS: (&str, &str) = (
 );
 const SUCCESSION: (&str, &str) = (
     "provost.succession",
-    "Beside the key: which keys came before it, and which were revoked; so is it in what is published. Keep it with the key.",
+    "Beside the key: the earlier keys, and the revoked ones. What is published has the same list. Keep it with the key.",
 );
 const PUBLISHING: Files = &[
     (
@@ -56,7 +56,7 @@ pub(super) const ALL: &[Sections] = &[
         PLAIN,
         &[],
         &[(
-            "Let a key count no more on any node that gets this:",
+            "Revoke a key on every node that fetches this:",
             "provostctl key revoke RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --key provost.key --to www",
         )],
     ),
@@ -65,7 +65,7 @@ pub(super) const ALL: &[Sections] = &[
         PLAIN,
         &[SUCCESSION],
         &[(
-            "Let a new key sign, and again to see which nodes haven't fetched what it signs yet:",
+            "Replace the signing key; run it again to see which nodes haven't fetched the new one yet:",
             "provostctl key rotate --key provost.key --next new/provost.key --to www",
         )],
     ),

@@ -28,7 +28,10 @@ pub(super) const ALL: &[Sections] = &[
         &[SOCKET],
         &[
             ("See what would be removed:", "provostctl remove cn[500-512] --dry-run"),
-            ("Remove nodes that are no more, in a script:", "provostctl remove cn[500-512] --yes"),
+            (
+                "Remove nodes that don't exist any more, in a script:",
+                "provostctl remove cn[500-512] --yes",
+            ),
         ],
     ),
     sections(

@@ -104,7 +104,7 @@ pub(super) fn text(source: &Source) -> String {
     let ignored = ignored(source);
     for (at, failure) in ignored.iter().take(MOST_TOLD).enumerate() {
         if at == 0 {
-            text += "\ncommands that failed, after which the script went on:\n";
+            text += "\ncommands that failed without ending the script:\n";
         }
         let how = wording::outcome(None, failure.exit_code, failure.signal.as_deref());
         let times =

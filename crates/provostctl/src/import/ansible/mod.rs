@@ -124,7 +124,7 @@ fn env(vars: &Vars, of: &str, omitted: &mut Omitted) -> Env {
         let text = match value {
             _ if name == PRIORITY => continue,
             _ if name.starts_with("ansible_") => {
-                omitted.add(name, "it says how Ansible works, not what a node has", of);
+                omitted.add(name, "it configures Ansible, not a node", of);
                 continue;
             }
             Value::String(text) if text.starts_with(VAULT) => Err("it is encrypted"),

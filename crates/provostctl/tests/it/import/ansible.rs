@@ -113,8 +113,8 @@ fn each_host_has_its_variables_by_ansibles_rules_in_either_form() {
         ["[groups.cluster]\nnodes = \"cn[001-004],logina,loginb\"", "[nodes.\"cn[001-003]\"]"];
     assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     for note in [
-        "ansible_host of mgmt: it says how Ansible works",
-        "ansible_user of all: it says how Ansible works",
+        "ansible_host of mgmt: it configures Ansible",
+        "ansible_user of all: it configures Ansible",
         "greeting of all: it is a template",
         "the port of cn004: nothing here uses it",
         "packages of cluster: it is no text",

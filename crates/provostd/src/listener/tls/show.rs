@@ -107,7 +107,7 @@ pub(crate) fn rotate(config: &Config, finish: bool) -> Result<String, ShowError>
     let done = match finish {
         false => {
             rotation::rotate(data).map_err(IdentityError::from)?;
-            "made another authority; the one before it counts beside it"
+            "made a new authority; the previous one stays valid beside it"
         }
         true if rotation::finish(data).map_err(IdentityError::from)? => {
             "the authority before the present one counts no more"

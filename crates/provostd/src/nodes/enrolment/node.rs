@@ -46,7 +46,7 @@ pub(crate) async fn enroll(
     if !by.is_private() {
         return Err(Refusal::new(
             StatusCode::FORBIDDEN,
-            "nodes enrol over TLS alone",
+            "nodes enrol over TLS only",
             "use the port that `provostd ca show` names",
         ));
     }
@@ -218,7 +218,7 @@ fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) ->
             (format!("the join token has ended at {}", second(at)), join())
         }
         EnrolmentRefusal::ElsewhereJoin(from) => (
-            format!("the join token counts from {from} alone, and the request comes from {by}"),
+            format!("the join token is valid from {from} only, and the request comes from {by}"),
             format!(
                 "correct {ADDRESS} of {node} in site.toml and publish, or the --from of: provostctl join {node}"
             ),

@@ -121,10 +121,10 @@ fn of_a_change_that_takes_the_scripts_from_many_nodes() {
     note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     warning: [DIR]/site.toml names no nodes, so that no node gets a plan
       hint: add a section such as [groups.compute] with nodes = "cn[001-512]"
-    provostctl: publishing to [DIR]/www would take all scripts from 21 nodes: cn[001-020],login
+    provostctl: publishing to [DIR]/www would leave no script on 21 nodes: cn[001-020],login
       hint: see what changes: provostctl publish … --diff; if it is right, add --allow-removal
     "#);
-    publish_and(&cluster, &["--check"]).expect(1).says(&["would take all scripts from 21 nodes"]);
+    publish_and(&cluster, &["--check"]).expect(1).says(&["would leave no script on 21 nodes"]);
     cluster.site(&COMPUTE.replace("postscripts = [\"hello\", \"motd\"]", ""));
     publish_and(&cluster, &[]).expect(1).says(&["from 20 nodes: cn[001-020]", "--allow-removal"]);
     publish_and(&cluster, &["--allow-removal"]).expect(0);
