@@ -258,8 +258,9 @@ impl Tracer {
             OnStop::Resume if self.watched.contains(&pid) => ptrace::go_on_to_call(pid, signal),
             OnStop::Resume => ptrace::go_on(pid, signal),
             OnStop::Detach => {
-                ptrace::detach(pid, signal);
-                self.forget(pid);
+                if ptrace::detach(pid, signal) {
+                    self.forget(pid);
+                }
             }
             OnStop::Kill => ptrace::kill(pid),
         }
@@ -425,8 +426,9 @@ impl Tracer {
                         matches!(stop, Stop::Fork | Stop::Clone).then(|| ptrace::message(pid));
                     child.flatten().inspect(|child| self.tree.meet(*child));
                     let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
-                    ptrace::detach(pid, signal);
-                    self.tree.forget(pid);
+                    if ptrace::detach(pid, signal) {
+                        self.tree.forget(pid);
+                    }
                 }
                 Ok(Some(Change::Ended(pid, _))) => {
                     ptrace::reap(pid);

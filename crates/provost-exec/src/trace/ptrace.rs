@@ -77,9 +77,10 @@ pub(super) fn leave_stopped(pid: i32) {
     resume(libc::PTRACE_LISTEN.into(), pid, 0);
 }
 
-/// Lets a stopped thread go on and traces it no more.
-pub(super) fn detach(pid: i32, signal: c_int) {
-    resume(libc::PTRACE_DETACH.into(), pid, signal);
+/// Lets a stopped thread go on and traces it no more. Returns whether that is so: one that has been killed
+/// meanwhile is traced to its end.
+pub(super) fn detach(pid: i32, signal: c_int) -> bool {
+    resume(libc::PTRACE_DETACH.into(), pid, signal)
 }
 
 /// Kills the process of a stopped thread.
@@ -91,10 +92,10 @@ pub(super) fn kill(pid: i32) {
 
 /// A thread that has taken its process's number by exec can't go on until its stop was waited for
 /// (`looks_like_a_spurious_pid` in the kernel). Any other that can't has been killed meanwhile.
-fn resume(how: c_long, pid: i32, signal: c_int) {
-    if request(how, pid, signal).is_err() {
+fn resume(how: c_long, pid: i32, signal: c_int) -> bool {
+    request(how, pid, signal).is_ok() || {
         forget(pid);
-        let _ = request(how, pid, signal);
+        request(how, pid, signal).is_ok()
     }
 }
 

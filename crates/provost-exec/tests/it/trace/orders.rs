@@ -2,16 +2,19 @@
 //! moment between any two of its steps, in which everything else goes on.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fastrand::Rng;
 use libc::{c_int, c_long, c_uint, pid_t};
 use provost_exec::{LeakPolicy, Supervisor, Trace};
-use provost_tests::{repeats, seed};
+use provost_tests::{processes, repeats, seed};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::trace::Bench;
+use crate::trace::{Bench, Ran};
 
 /// The system calls between which something may change for the keeper.
 const STEPS: [c_long; 4] = [libc::SYS_waitid, libc::SYS_wait4, libc::SYS_ptrace, libc::SYS_poll];
@@ -22,27 +25,40 @@ const LONG: Duration = Duration::from_secs(5);
 /// How long a step takes that waits for what has come already.
 const LEAK: Duration = Duration::from_secs(10);
 
-/// Holds `keeper` up before the nth of its steps, if it comes to that. Returns how many there were.
-fn hold_up(keeper: pid_t, nth: usize) -> JoinHandle<usize> {
+/// What goes on while the keeper is held up: as much as may in that time.
+fn anything(_keeper: pid_t) {
+    std::thread::sleep(HELD);
+}
+
+/// Holds `keeper` up before the nth of its `steps`, if it comes to that, until `meanwhile` is over. Returns how many
+/// there were.
+fn hold_up(
+    keeper: pid_t,
+    steps: &'static [c_long],
+    nth: usize,
+    meanwhile: impl FnOnce(pid_t) + Send + 'static,
+) -> JoinHandle<usize> {
     let (ready, is_ready) = std::sync::mpsc::channel();
     let holder = std::thread::spawn(move || {
         trace(libc::PTRACE_SEIZE, keeper, libc::PTRACE_O_TRACESYSGOOD);
         trace(libc::PTRACE_INTERRUPT, keeper, 0);
         ready.send(()).unwrap();
-        let mut steps = 0;
+        let (mut begun, mut meanwhile) = (0, Some(meanwhile));
         while let Some(stop) = next_stop(keeper) {
             let is_syscall = stop == libc::SIGTRAP | 0x80;
-            if is_syscall && entered(keeper).is_some_and(|call| STEPS.contains(&call)) {
-                steps += 1;
-                if steps == nth {
-                    std::thread::sleep(HELD);
+            if is_syscall && entered(keeper).is_some_and(|call| steps.contains(&call)) {
+                begun += 1;
+                if begun == nth
+                    && let Some(meanwhile) = meanwhile.take()
+                {
+                    meanwhile(keeper);
                 }
             }
             // What is no signal of its own is a stop that its tracer has asked for.
             let is_signal = !is_syscall && stop >> 8 == 0;
             trace(libc::PTRACE_SYSCALL, keeper, if is_signal { stop } else { 0 });
         }
-        steps
+        begun
     });
     is_ready.recv().unwrap();
     holder
@@ -82,18 +98,28 @@ fn keeper() -> pid_t {
     children.split_ascii_whitespace().next_back().unwrap().parse().unwrap()
 }
 
-/// What is recorded of a run whose keeper is held up before the nth step, and how many it has.
-fn record(bench: &Bench, nth: usize) -> (String, usize) {
+/// Runs the script with its keeper held up before the nth of its `steps`. Returns how many it has.
+fn run(
+    bench: &Bench,
+    steps: &'static [c_long],
+    nth: usize,
+    meanwhile: impl FnOnce(pid_t) + Send + 'static,
+) -> (Ran, usize) {
     let mut held = None;
     let ran = bench.run_step(&bench.step(Trace::Commands), || {
         let supervisor = Supervisor::start()?;
-        held = Some((keeper(), hold_up(keeper(), nth)));
+        held = Some((keeper(), hold_up(keeper(), steps, nth, meanwhile)));
         Ok(supervisor)
     });
     let (keeper, holder) = held.unwrap();
     // One whose step has left something behind stays until its runner ends, which is this process.
     kill(keeper);
-    let steps = holder.join().unwrap();
+    (ran, holder.join().unwrap())
+}
+
+/// What is recorded of a run whose keeper is held up before the nth step, and how many it has.
+fn record(bench: &Bench, nth: usize) -> (String, usize) {
+    let (ran, steps) = run(bench, &STEPS, nth, anything);
     let is_late = ran.outcome.duration > LONG;
     let mut lines = ran.lines();
     lines.sort();
@@ -188,6 +214,47 @@ fn a_job_is_left_behind() {
     is_recorded_alike(script, LeakPolicy::Fail, &["Leaked", killed, "exit SIGKILL"]);
     is_recorded_alike(script, LeakPolicy::Kill, &["Exit(0)", killed, "exit SIGKILL"]);
     is_recorded_alike(script, LeakPolicy::Warn, &["Exit(0) left [\"sleep\"] (2, 0)"]);
+}
+
+/// Kills the job that `keeper` traces, if it does, and notes that.
+fn kill_traced(keeper: pid_t, is_killed: &AtomicBool) {
+    let is = |pid: &pid_t, lines: &[&str]| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        lines.iter().all(|is| status.lines().any(|line| line.starts_with(is)))
+    };
+    let traced = format!("TracerPid:\t{keeper}");
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let mut all = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    if let Some(job) = all.find(|pid| is(pid, &["Name:\tsleep", &traced])) {
+        kill(job);
+        let ended = || is(&job, &["State:\tZ"]);
+        assert!(processes::until(LONG, ended), "{job}");
+        is_killed.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_ends_while_it_is_traced_is_in_the_log() {
+    const STEPS: &[c_long] = &[libc::SYS_ptrace];
+    let mut bench = Bench::new();
+    bench.leak = LeakPolicy::Warn;
+    bench.write("script", "#!/bin/sh\nsleep 30 >/dev/null 2>&1 &\n/bin/true\n");
+    let (_, steps) = run(&bench, STEPS, 0, anything);
+    // By the last one it is detached from, by the one before it is interrupted for that.
+    let mut killed = 0;
+    for nth in steps - 2..=steps {
+        let is_killed = Arc::new(AtomicBool::new(false));
+        let note = Arc::clone(&is_killed);
+        let (ran, _) = run(&bench, STEPS, nth, move |keeper| kill_traced(keeper, &note));
+        for left in &ran.outcome.leaked {
+            kill(left.split_once(' ').unwrap().0.parse().unwrap());
+        }
+        let is_killed = is_killed.load(Ordering::Relaxed);
+        let ends = ran.lines().iter().filter(|line| *line == "exit SIGKILL").count();
+        assert_eq!(ends, usize::from(is_killed), "before step {nth} of {steps}: {ran:#?}");
+        killed += usize::from(is_killed);
+    }
+    assert!(killed > 1, "{killed} of {steps}");
 }
 
 #[test]
