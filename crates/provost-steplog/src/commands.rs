@@ -132,6 +132,11 @@ impl Commands {
         })
     }
 
+    /// Those that run by now, in the order of their starts.
+    pub fn running(&self) -> &[Command] {
+        &self.running
+    }
+
     /// Those that have no end in the log, in the order of their starts.
     pub fn finish(self) -> Vec<Command> {
         self.running

@@ -63,7 +63,9 @@ fn a_script_that_changes_itself_is_told_so() {
 #[test]
 fn the_hint_is_the_script_s_own_and_not_one_of_its_commands() {
     skip_if(missing::tracing());
-    let by_command = "/usr/bin/printf 'error: rejected\\nhint: pull first\\nhint: see git help\\n'";
+    // What it prints doesn't stand in the script: `error: rejected`, `hint: pull first`, `hint: see git help`.
+    let by_command =
+        "base64 -d <<<ZXJyb3I6IHJlamVjdGVkCmhpbnQ6IHB1bGwgZmlyc3QKaGludDogc2VlIGdpdCBoZWxwCg==";
     for script in [
         format!("#!/bin/bash\n{by_command}\nexit 1\n"),
         format!("#!/bin/bash\nsleep 600 &\n{by_command} >&2\nkill %1\nexit 1\n"),
@@ -80,6 +82,35 @@ fn the_hint_is_the_script_s_own_and_not_one_of_its_commands() {
         let (_cluster, _node, stage) =
             failed(&format!("#!/bin/bash\n{by_command}\nsleep 600 &\n{own}\nkill %1\nexit 1\n"));
         assert_eq!(stage["hint"], "fetch it first", "{own}");
+    }
+}
+
+/// A job that begins no sooner than its script's `tee`, and before that prints.
+const JOB_BEGINS_LATE: &str = r#"#!/bin/bash
+cd "$(mktemp -d)" && mkfifo pipe
+(until [ -e log ]; do :; done; exec dd status=none of=begun <>pipe) &
+{ until [ -e begun ]; do :; done; echo "hint: ${1-fetch it} first"; } | tee log
+kill %1
+rm -r "$PWD"
+exit 1
+"#;
+
+/// What stands for `tee` prints once the script has ended, while a job runs, which ends by itself.
+const TEE_IS_LATE: &str = r#"#!/bin/bash
+cd "$(mktemp -d)" && mkfifo pipe
+exec > >(read -r line; while [ -e /proc/$$ ]; do :; done; echo "$line"; echo >pipe; rm -r "$PWD") 2>&1
+dd status=none bs=1 count=1 of=begun <>pipe &
+until [ -e begun ]; do :; done
+echo 'hint: fetch it first'
+exit 1
+"#;
+
+#[test]
+fn the_hint_is_the_script_s_own_in_whatever_order_its_processes_begin_and_print() {
+    skip_if(missing::tracing());
+    for script in [JOB_BEGINS_LATE, TEE_IS_LATE] {
+        let (_cluster, _node, stage) = failed(script);
+        assert_eq!(stage["hint"], "fetch it first", "{script}\n{stage}");
     }
 }
 

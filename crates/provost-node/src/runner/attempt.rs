@@ -206,8 +206,10 @@ impl StepRunner<'_> {
         let (end, served) = (self.journal.record(Phase::StageEnd), self.fetched.served.as_deref());
         let is_ignored = scheduled.policy.on_failure == OnFailure::Ignore;
         let after_fix = outcome::after_fix(self.run.service, &scheduled.step, is_ignored);
-        let mut end = outcome::fill(end, &scheduled.step, &executed, &log, served, &after_fix);
-        outcome::add_inner(&mut end, &requests.records(), &self.fetched.folder);
+        let folder = &self.fetched.folder;
+        let mut end =
+            outcome::fill(end, &scheduled.step, &executed, &log, folder, served, &after_fix);
+        outcome::add_inner(&mut end, &requests.records(), folder);
         if self.time_left().is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = self.run.settings.run.deadline;
             end.hint = Some(format!(

@@ -25,13 +25,14 @@ pub(crate) fn after_fix(service: Service, step: &Step, is_ignored: bool) -> Stri
     rest.map_or_else(|| format!("provost run {step}"), str::to_owned)
 }
 
-/// Fills the `stage end` of `step` in, whose log is `log`. `served` is where the management node has its scripts, if it
+/// Fills the `stage end` of `step` in, whose log is `log` and whose script lies in `folder`. `served` is where the management node has its scripts, if it
 /// serves them as they are; `after_fix` is the command that the hint of a failure ends with.
 pub(crate) fn fill(
     record: Record,
     step: &Step,
     executed: &Executed,
     log: &Path,
+    folder: &Path,
     served: Option<&str>,
     after_fix: &str,
 ) -> Record {
@@ -72,7 +73,7 @@ pub(crate) fn fill(
             failure.hint = format!("{}; then: {after_fix}", failure.hint);
             failed(record, &failure)
         }
-        None => shown(record, &step.script, executed, log, after_fix),
+        None => shown(record, &folder.join(&step.script), executed, log, after_fix),
     }
 }
 
@@ -102,11 +103,12 @@ fn explained(end: &EndCause, served: Option<&str>) -> Option<Failure> {
 /// The record of a script that ran and failed: with the end of its output and the place.
 fn shown(
     mut record: Record,
-    name: &str,
+    script: &Path,
     executed: &Executed,
     log: &Path,
     after_fix: &str,
 ) -> Record {
+    let name = script.file_name().unwrap_or_default().display();
     let again =
         format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}");
     let mut lines = executed.last_lines.clone();
@@ -134,7 +136,7 @@ fn shown(
         }
         _ => {
             // Its own hint has a key of its own.
-            (Cause::Exit, own_hint::take(&mut lines, log).unwrap_or(again))
+            (Cause::Exit, own_hint::take(&mut lines, log, script).unwrap_or(again))
         }
     };
     record.result = Some(Outcome::Failure);
