@@ -226,3 +226,28 @@ fn no_secret_is_in_what_leaves_a_management_node() {
         assert_eq!(files_with(&held, secret), [""; 0], "{secret}");
     }
 }
+
+/// A secret key, as the lines of its file have it.
+fn lines_of_key(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap();
+    let is_key = |line: &&str| line.len() > 40 && !line.contains([' ', '-', ':']);
+    let lines: Vec<String> = text.lines().filter(is_key).map(str::to_owned).collect();
+    assert!(!lines.is_empty(), "{}", file.display());
+    lines
+}
+
+#[test]
+fn the_database_has_no_key_that_signs() {
+    let site = site();
+    site.node.provost(&["boot"]).expect(1);
+    fs::write(site.node.path("go"), "\n").unwrap();
+    let data = site.cluster.path("provostd");
+    for file in ["../key/provost.key", "ca/authority.key", "refresh/provost.key"] {
+        let own = data.join(file).display().to_string();
+        for line in lines_of_key(&data.join(file)) {
+            let mut found = files_with(&data, &line);
+            found.retain(|path| !path.starts_with(&own));
+            assert_eq!(found, [""; 0], "{file}");
+        }
+    }
+}

@@ -209,6 +209,43 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("**A copied disk.**", &["enrolment::a_join_token_gives_one_identity_which_speaks_for_its_node_alone"]),
 ];
 
+/// What is promised between the tables and items, in the page's words, and the tests that attack it.
+#[rustfmt::skip]
+const IN_PROSE: &[(&str, &[&str])] = &[
+    ("The database has no signing key", &[
+        "disclosed::the_database_has_no_key_that_signs",
+        "disclosed::no_secret_is_in_what_leaves_a_management_node",
+    ]),
+    ("provostd takes from a [proxy](proxies.md) in `[tls] proxies` only the address", &["proxies::nobody_claims_another_address_by_a_header_of_http"]),
+    ("refresher's key can extend a manifest that names it, nothing\nelse", &[
+        "stale::a_thief_of_the_refreshers_key_signs_nothing_that_runs_and_brings_nothing_back",
+        "stale::the_management_node_refreshes_what_it_serves_if_it_may",
+        "provost-publish: publish::a_refresh_is_about_one_manifest_and_by_one_key",
+    ]),
+    ("Keys of `minisign -G` work too", &["keys::a_key_of_the_stock_tool_signs_with_its_password"]),
+    ("nothing is published", &[
+        "keys::what_a_command_does_wrong_is_said_and_nothing_is_published",
+    ]),
+    ("refuses a key that nodes have reported as not trusted", &[
+        "keys::a_key_that_nodes_have_said_they_do_not_trust_publishes_nothing",
+    ]),
+    ("A key can't revoke itself", &["keys::a_revoked_key_publishes_no_more_and_no_key_revokes_itself"]),
+    ("whatever the node's clock says", &[
+        "enrolment::an_identity_is_given_though_the_nodes_clock_is_behind_and_not_where_it_is_ahead",
+    ]),
+    ("only over TLS from a\nserver whose key the manifest names", &["tls::a_server_that_the_manifest_does_not_name_is_refused"]),
+    ("keeps anybody with the plan from guessing short passwords", &["enrolment::who_has_the_plan_cannot_try_short_secrets"]),
+    ("must have no right to\nread the salt or the secrets", &[
+        "enrolment::a_node_gets_its_secrets_by_tls_and_keeps_and_shows_none",
+        "provost-publish: publish::other_users_of_the_management_node_read_no_secret_of_a_plan",
+    ]),
+    ("the node sends nothing private, and reports later", &["tls::one_of_before_tls_takes_no_token_by_plain_http"]),
+    ("a change is effective at once", &[
+        "enrolment::revoke_ends_an_identity_on_open_connections_and_in_sessions_for_good",
+        "enrolment::an_identity_counts_and_ends_on_every_daemon_at_once",
+    ]),
+];
+
 /// The promises of the page: the rows of its tables, each with the modules that they name, and the items that begin
 /// with what they are about.
 fn promises() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -263,5 +300,15 @@ fn each_promise_has_its_tests_and_names_their_modules() {
     }
     for (start, _) in PROMISES {
         assert!(promises.iter().any(|(text, _)| text.starts_with(start)), "{start}");
+    }
+}
+
+#[test]
+fn each_promise_in_the_prose_has_its_tests() {
+    for (text, tests) in IN_PROSE {
+        assert!(PAGE.contains(text), "{text}");
+        for test in *tests {
+            assert!(is_there(test), "{test}: {text}");
+        }
     }
 }

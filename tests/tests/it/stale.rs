@@ -6,6 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use jiff::SignedDuration;
+use provost_bundle::{Refresh, Validity};
 use provost_publish::SecretKey;
 use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, Out};
@@ -61,12 +63,16 @@ fn boot(cluster: &Cluster, servers: &[&str], more: &str) -> (Node, Out) {
     let node = cluster.node("cn001");
     let _ = std::fs::remove_dir_all(node.path("state"));
     let _ = std::fs::remove_dir_all(node.path("log"));
+    configure(cluster, &node, servers, more);
+    let out = node.provost(&["boot"]);
+    (node, out)
+}
+
+fn configure(cluster: &Cluster, node: &Node, servers: &[&str], more: &str) {
     let settings = cluster.settings_for(servers);
     node.configure(&format!(
         "{settings}{more}\n[fetch]\ndeadline = \"3s\"\n[report]\ndeadline = \"100ms\"\n"
     ));
-    let out = node.provost(&["boot"]);
-    (node, out)
 }
 
 fn refused(out: Out, why: &str) {
@@ -202,6 +208,43 @@ fn the_management_node_refreshes_what_it_serves_if_it_may() {
     std::fs::remove_dir_all(cluster.path("provostd/refresh")).unwrap();
     cluster.start();
     refused(boot(&cluster, &[&cluster.daemon().nodes()], "").1, "has expired");
+}
+
+/// Who has the refresher's key, and answers in the place of every server.
+#[test]
+fn a_thief_of_the_refreshers_key_signs_nothing_that_runs_and_brings_nothing_back() {
+    let cluster = cluster();
+    let (old, new) = (publish(&cluster, "old"), publish(&cluster, "new"));
+    let thief = SecretKey::load(&cluster.path("provostd/refresh/provost.key")).unwrap();
+    let sign = |www: &Path, name: &str| {
+        let text = std::fs::read(www.join(name)).unwrap();
+        std::fs::write(www.join(format!("{name}.minisig")), thief.sign(&text, "").unwrap())
+            .unwrap();
+    };
+    let (node, out) = boot(&cluster, &[&serve(new.clone(), "")], "");
+    out.expect(0);
+    // An old bundle has expired; by his word it hasn't.
+    date(&cluster, &old, "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    let manifest = std::fs::read(old.join("manifest.toml")).unwrap();
+    let longer = Validity::from_now(SignedDuration::from_hours(24 * 365));
+    std::fs::write(old.join("refresh.toml"), Refresh::new(&manifest, longer).to_toml().unwrap())
+        .unwrap();
+    sign(&old, "refresh.toml");
+    let old = serve(old, "");
+    configure(&cluster, &node, &[&old], "");
+    refused(node.provost(&["boot"]), "generation 1, older than 2");
+    refused(boot(&cluster, &[&old], "least_generation = 2\n").1, "least_generation is 2");
+
+    // What he has changed, or what he has merely signed.
+    for (name, text) in [("manifest.toml", "generation = 3"), ("plans/cn001.toml", "# his")] {
+        let his = cluster.path(name.split('/').next().unwrap());
+        assert!(Command::new("cp").arg("-a").args([&new, &his]).status().unwrap().success());
+        let path = his.join(name);
+        let changed = std::fs::read_to_string(&path).unwrap().replacen("generation = 2", text, 1);
+        std::fs::write(&path, changed).unwrap();
+        sign(&his, name);
+        refused(boot(&cluster, &[&serve(his, "")], "").1, "it is signed by key");
+    }
 }
 
 #[test]

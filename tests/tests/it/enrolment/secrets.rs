@@ -1,9 +1,12 @@
 //! Secrets of `site.toml`: each node gets its own by TLS alone, and nothing shows them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use provost_bundle::Digest;
+use provost_plan::{Plan, secret};
 use provost_tests::Cluster;
 
 use crate::enrolment::client::{Client, join_token, run};
@@ -119,6 +122,35 @@ fn nobody_else_gets_the_secrets_of_a_node() {
         "{plain}"
     );
     assert!(!plain.contains(PART));
+}
+
+/// A plan may go by plain HTTP, and names the digest of the document with its node's secrets.
+#[test]
+fn who_has_the_plan_cannot_try_short_secrets() {
+    let sites = [(); 2].map(|()| {
+        let cluster = Cluster::new();
+        cluster.script("one", "#!/bin/sh\n");
+        let site = "[nodes.cn001]\npostscripts = [\"one\"]\nenv_secret.PIN = \"042\"\n";
+        cluster.site(site).publish().expect(0);
+        let text = |name: &str| fs::read_to_string(cluster.www().join(name)).unwrap();
+        let plan = Plan::parse(text("plans/cn001.toml").as_bytes()).unwrap();
+        let public =
+            vec![String::new(), cluster.key(), text("manifest.toml"), text("plans/cn001.toml")];
+        (plan.secrets_sha256.unwrap(), text(".provost/salt"), public)
+    });
+    let guess = |digest: Digest, salt: &str| {
+        let is_it = |pin: &String| {
+            let secrets = BTreeMap::from([("PIN".to_owned(), pin.clone())]);
+            digest == Digest::of(secret::document("cn001", &secrets, salt).unwrap().as_bytes())
+        };
+        (0..1000).map(|pin| format!("{pin:03}")).find(is_it)
+    };
+    let [(digest, salt, public), (another, anothers_salt, _)] = &sites;
+    assert_eq!(guess(*digest, salt).as_deref(), Some("042"), "that is how it is made");
+    for known in public.iter().chain([anothers_salt]) {
+        assert_eq!(guess(*digest, known), None, "{known}");
+    }
+    assert_ne!(digest, another, "a table that was made once is of no use elsewhere");
 }
 
 #[test]
