@@ -3,6 +3,7 @@
 //! and blocks no other change.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::num::NonZero;
 use std::process::{Command, ExitStatus};
@@ -27,6 +28,9 @@ const SLOW: Duration = Duration::from_secs(3);
 
 /// The profile of long groups, which repeat more (`provost_tests::repeats`).
 pub(super) const LONG: &str = "long";
+
+/// What has tests repeat more, and how much of it.
+const LONG_SHARE: &str = "PROVOST_TEST_LONG";
 
 /// The profile of tests that are run again; it writes a report of its own.
 const AGAIN: &str = "again";
@@ -123,8 +127,9 @@ fn report_of(run: &Run, profile: &str, args: &[&str]) -> Result<(ExitStatus, Res
     let mut command = nextest(&["--profile", profile, "--cargo-quiet"]);
     command.args(args);
     run.skips.tell(&mut command);
-    if run.profile == LONG {
-        command.env("PROVOST_TEST_LONG", "1");
+    // The caller's own may be a share of it.
+    if run.profile == LONG && env::var_os(LONG_SHARE).is_none() {
+        command.env(LONG_SHARE, "1");
     }
     command.envs(run.kernel.map(|kernel| ("PROVOST_TEST_KERNEL", kernel)));
     let status = command.status().context("starting cargo nextest")?;
