@@ -10,6 +10,10 @@ use tempfile::TempDir;
 
 use crate::postscripts::root::{Kind, Root};
 
+const PAGE: &str = include_str!("../../../docs/install.md");
+/// Where the page has the repositories, and where they are here.
+const SERVED: &str = "http://10.0.0.1/provost";
+const HERE: &str = "file:///srv/repo";
 const SIGNER: &str = "release@example.org";
 const APT: &str = "apt-get -q -y --no-install-recommends \
     -o Dir::Etc::sourcelist=/etc/apt/provost.list -o Dir::Etc::sourceparts=-";
@@ -18,6 +22,12 @@ const DNF: &str = "dnf -y --disablerepo='*' --enablerepo=provost";
 fn run(command: &mut Command) -> Out {
     Out::from(command.output().unwrap())
 }
+
+/// A package of the system that dnf finds, since it knows none of dpkg's: what our scripts ask for.
+const SYSTEM: &str = "Name: system\nVersion: 1\nRelease: 1\nSummary: x\nLicense: none\nBuildArch: noarch\n\
+    Provides: /bin/sh\n%description\n%files\n";
+const INSTALL_SYSTEM: &str = "rpmbuild -bb --quiet --define '_topdir /tmp/system' --define '_rpmdir /tmp/system' \
+    /tmp/system.spec && rpm --install --justdb --force-debian /tmp/system/noarch/system-1-1.noarch.rpm";
 
 /// The repositories, signed with a key of [`SIGNER`], in a root's /srv/repo.
 fn repositories() -> (TempDir, Root) {
@@ -32,19 +42,22 @@ fn repositories() -> (TempDir, Root) {
     let mut gpg = Command::new("gpg");
     gpg.env("GNUPGHOME", &home).args(["--batch", "--quiet", "--passphrase", ""]);
     run(gpg.args(["--quick-generate-key", SIGNER, "ed25519", "sign", "never"])).expect(0);
-    let root = Root::new(Kind::Chroot);
-    let repo = root.path("/srv/repo");
+    let repo = folder.path().join("repo");
     let args = ["--repo", &repo.to_string_lossy(), "--gpg-key", SIGNER];
     Packages::make().dist(&args, ("GNUPGHOME", &home));
+    // Made here, then copied: apt-ftparchive looks at the name of its working folder, and that of a folder in
+    // another mount namespace is the name of another folder here, or of none.
+    let root = Root::new(Kind::Chroot);
+    run(Command::new("cp").arg("-r").arg(&repo).arg(root.path("/srv/repo"))).expect(0);
     (folder, root)
 }
 
 #[test]
-#[ignore = "apt-ftparchive finds no pool/main in a folder of a root"]
 fn apt_installs_what_the_key_has_signed_and_nothing_else() {
     let (_folder, root) = repositories();
-    let source = "deb [signed-by=/srv/repo/provost.asc] file:/srv/repo/apt stable main\n";
-    root.write("/etc/apt/provost.list", source);
+    let line = PAGE.lines().find(|line| line.starts_with("echo 'deb ")).unwrap();
+    let line = line.replace(SERVED, HERE).replace("sources.list.d/", "");
+    root.sh(&format!("cp /srv/repo/provost.asc /etc/apt/keyrings && {line}"), &[]).expect(0);
     root.sh(&format!("{APT} update"), &[]).expect(0);
     root.sh(&format!("{APT} install provost provost-server"), &[]).expect(0);
     root.sh("provost --version && provostctl --version && provostd --version", &[]).expect(0);
@@ -53,7 +66,7 @@ fn apt_installs_what_the_key_has_signed_and_nothing_else() {
     root.sh("for deb in /srv/repo/apt/pool/main/provost_*; do printf x >>$deb; done", &[])
         .expect(0);
     let changed = root.sh(&format!("{APT} install provost"), &[]);
-    assert!(changed.code != Some(0) && changed.stderr.contains("size"), "{changed:?}");
+    assert!(changed.code != Some(0) && changed.stderr.contains("Hash Sum mismatch"), "{changed:?}");
     root.sh(
         "rm -rf /var/lib/apt/lists; sed -i s/Provost/Other/ /srv/repo/apt/dists/stable/InRelease",
         &[],
@@ -64,18 +77,23 @@ fn apt_installs_what_the_key_has_signed_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "apt-ftparchive finds no pool/main in a folder of a root"]
 fn dnf_installs_what_the_key_has_signed_and_nothing_else() {
     let (_folder, root) = repositories();
-    let source = "[provost]\nname=Provost\nbaseurl=file:///srv/repo/dnf\ngpgcheck=0\nrepo_gpgcheck=1\n\
-                  gpgkey=file:///srv/repo/provost.asc\n";
-    root.write("/etc/yum.repos.d/provost.repo", source);
-    root.sh(&format!("{DNF} install provost"), &[]).expect(0);
-    root.sh("provost --version && rpm -q provost", &[]).expect(0);
+    let source = PAGE.split_once("```ini\n").unwrap().1.split_once("```").unwrap().0;
+    root.write("/etc/yum.repos.d/provost.repo", &source.replace(SERVED, HERE));
+    root.write("/tmp/system.spec", SYSTEM);
+    root.sh(INSTALL_SYSTEM, &[]).expect(0);
+    root.sh(&format!("{DNF} install provost provost-server"), &[]).expect(0);
+    root.sh("provost --version && rpm -q provost provost-server", &[]).expect(0);
+    // Somebody else's package under our index, and somebody else's index.
+    root.sh("rpm --erase --force-debian provost", &[]).expect(0);
+    root.sh("for rpm in /srv/repo/dnf/provost-[0-9]*; do printf x >>$rpm; done", &[]).expect(0);
+    let changed = root.sh(&format!("{DNF} install provost"), &[]);
+    assert!(changed.code != Some(0) && changed.stderr.contains("checksum"), "{changed:?}");
     root.sh("dnf clean all; sed -i s/revision/Revision/ /srv/repo/dnf/repodata/repomd.xml", &[])
         .expect(0);
-    let forged = root.sh(&format!("{DNF} install provost-server"), &[]);
-    assert!(forged.code != Some(0), "{forged:?}");
+    let forged = root.sh(&format!("{DNF} install provost"), &[]);
+    assert!(forged.code != Some(0) && forged.stderr.contains("signature"), "{forged:?}");
 }
 
 #[test]
