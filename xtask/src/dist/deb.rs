@@ -33,8 +33,8 @@ pub(super) fn build(package: &Package) -> Result<()> {
     let overrides = root.join("usr/share/lintian/overrides");
     fs::create_dir_all(&overrides)?;
     fs::write(overrides.join(name), overrides_of(name))?;
-    package.settle()?;
     control(package, &version, &root.join("DEBIAN"))?;
+    package.settle()?;
     let architecture = package.place.target.deb();
     let file = package.place.to.join(format!("{name}_{version}_{architecture}.deb"));
     let level = if package.place.is_release { "-z6" } else { "-z0" };

@@ -175,15 +175,18 @@ impl Package {
         self.place.to.join("stage").join(self.name)
     }
 
-    /// Gives all that is below the package's root the commit's time, and folders their mode.
+    /// Gives all that is below the package's root the commit's time, and modes that don't depend on the umask.
     pub(super) fn settle(&self) -> Result<()> {
         let time = UNIX_EPOCH + Duration::from_secs(self.time);
         let mut left = vec![self.root()];
         while let Some(path) = left.pop() {
-            if path.is_dir() {
-                fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+            let is_folder = path.is_dir();
+            if is_folder {
                 left.extend(list(&path)?);
             }
+            let is_open = is_folder || path.metadata()?.permissions().mode() & 0o100 != 0;
+            let mode = if is_open { 0o755 } else { 0o644 };
+            fs::set_permissions(&path, PermissionsExt::from_mode(mode))?;
             fs::File::open(&path)?.set_modified(time)?;
         }
         Ok(())

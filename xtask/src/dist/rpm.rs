@@ -53,7 +53,7 @@ fn text(package: &Package) -> Result<String> {
     let removed = if_last(RELOAD);
     Ok(format!(
         "%global debug_package %{{nil}}\n\
-         %global __strip /bin/true\n\
+         %global __os_install_post %{{nil}}\n\
          %global _build_id_links none\n\
          Name: {name}\nVersion: {version}\nRelease: 1\nSummary: {summary}\nLicense: Apache-2.0\n\
          Group: Applications/System\n\
