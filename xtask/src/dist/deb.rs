@@ -104,20 +104,28 @@ fn size(path: &Path) -> Result<u64> {
 
 /// What lintian may say, with the reason.
 fn overrides_of(name: &str) -> String {
-    let programs: &[&str] = if name == "provost" { &[] } else { &["provostctl", "provostd"] };
-    let mut text = "# One static file that runs in every image and installer.\n".to_owned();
-    for program in programs {
-        text += &format!("{name}: shared-library-lacks-prerequisites [usr/bin/{program}]\n");
-    }
     let node = match name {
         "provost" => "usr/bin/provost",
         _ => "usr/lib/provost/programs/*/provost",
     };
-    text += &format!("{name}: shared-library-lacks-prerequisites [{node}]\n");
-    text += "# The shell library of the node's program waits for dpkg's lock.\n";
-    text += &format!("{name}: uses-dpkg-database-directly [{node}]\n");
-    text += "# The same scripts as in the RPM package.\n";
-    text += &format!("{name}: maintainer-script-calls-systemctl *\n");
+    let (programs, that_try): (&[&str], &[&str]) = match name {
+        "provost" => (&[node], &[node]),
+        _ => (&["usr/bin/provostctl", "usr/bin/provostd", node], &["usr/bin/provostctl", node]),
+    };
+    let mut text = "# One static file that runs in every image and installer.\n".to_owned();
+    for program in programs {
+        text += &format!("{name}: shared-library-lacks-prerequisites [{program}]\n");
+    }
+    text += "# The shell library waits for dpkg's lock; a dry run says which packages it would change.\n";
+    for program in that_try {
+        text += &format!("{name}: uses-dpkg-database-directly [{program}]\n");
+    }
+    if name == "provost-server" {
+        text += "# The same scripts as in the RPM package.\n";
+        text += &format!("{name}: maintainer-script-calls-systemctl *\n");
+        text += "# Once, of a folder that isn't the daemon's yet, such as that of an unpacked tar ball.\n";
+        text += &format!("{name}: recursive-privilege-change *\n");
+    }
     text + &format!("# It isn't in Debian's archive.\n{name}: initial-upload-closes-no-bugs *\n")
 }
 

@@ -151,7 +151,8 @@ impl Package {
         let Some(users) = self.users else { return RELOAD.to_owned() };
         format!(
             "systemd-sysusers {users}.conf\n\
-             if [ -d /var/lib/{users} ]; then chown -R {users}:provost /var/lib/{users}; fi\n\
+             data=/var/lib/{users}\n\
+             if [ -d $data ] && [ \"$(stat -c %U $data)\" != {users} ]; then chown -R {users}:provost $data; fi\n\
              rm -f /etc/systemd/system/*.wants/provost-relay.service\n\
              if [ -d /run/systemd/system ]; then\n\
              systemctl stop provost-relay.service 2>/dev/null || :\n\
