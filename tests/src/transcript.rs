@@ -7,11 +7,13 @@ use crate::{Out, program};
 /// What differs from run to run, and what a snapshot has in its place.
 static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let programs = regex::escape(&program("").display().to_string());
+    // Not as a part of an address.
+    let version = format!(r"(?m)(^|[^\d.]){}\b", regex::escape(env!("CARGO_PKG_VERSION")));
     let filters = [
         // Places and identities.
         (r"(/[\w.-]+)*/\.tmp\w{6}\b", "[DIR]"),
         (&*programs, "[BIN]/"),
-        (concat!(r"(?m)^(provost\w*) ", env!("CARGO_PKG_VERSION"), "$"), "$1 [VERSION]"),
+        (&*version, "$1[VERSION]"),
         (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "[ID]"),
         (r"\b[0-9a-f]{64}\b", "[HEX]"),
         (r"\bRW[\w+/]{54}", "[KEY]"),
