@@ -29,11 +29,17 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 #[derive(Parser)]
 #[command(name = "provostd", version = provost_api::VERSION)]
 struct Cli {
-    /// Configuration file
+    /// Configuration
     #[arg(long, global = true, value_name = "FILE", default_value = CONFIG)]
     config: PathBuf,
-    /// Format of its own log, on stderr
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    /// Log on stderr as text or as json
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_possible_values = true
+    )]
     log_format: LogFormat,
     #[command(subcommand)]
     command: Option<Command>,

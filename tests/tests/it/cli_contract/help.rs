@@ -73,6 +73,16 @@ fn of_each_program_and_command() {
 }
 
 #[test]
+fn of_each_program_fits_a_terminal_of_80_columns() {
+    for program in ["provost", "provostctl", "provostd"] {
+        let help = run(&format!("{program} --help")).expect(0).stdout;
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{program} --help: {line}");
+        }
+    }
+}
+
+#[test]
 fn of_topics() {
     for topic in ["exit-status", "node-sets", "environment"] {
         let name = format!("provostctl-help-{topic}");

@@ -121,10 +121,7 @@ pub(super) const ALL: &[Sections] = &[
         &[SOCKET],
         &[
             ("Set up a management node:", "provostctl init"),
-            (
-                "Publish what nodes run:",
-                "provostctl publish --site site.toml --scripts postscripts --key /etc/provost/provost.key --to /srv/provost/www",
-            ),
+            ("Publish what nodes run:", "provostctl publish"),
             ("See how the nodes are:", "provostctl nodes"),
             ("See why one failed:", "provostctl show cn001"),
         ],
