@@ -80,10 +80,15 @@ impl ProgramFile {
             let wanted = Some(entry.file_name().into_string().ok()?);
             path.is_file().then_some(Self { path, wanted, is_configured: true })
         });
+        let mut all: Vec<Self> = named.collect();
         let binary = config.binary.clone();
-        let beside = binary.is_none().then_some(beside);
-        let binary = binary.map(|path| Self { path, wanted: None, is_configured: true });
-        beside.into_iter().chain(named).chain(binary).collect()
+        // The daemon's package has one for its own architecture in `programs`: then none has to be beside it.
+        let has_own = all.iter().any(|file| file.wanted == beside.wanted);
+        if binary.is_none() && (!has_own || beside.path.is_file()) {
+            all.insert(0, beside);
+        }
+        all.extend(binary.map(|path| Self { path, wanted: None, is_configured: true }));
+        all
     }
 
     /// The architecture that its first bytes name, if it is the one that is wanted.
@@ -115,4 +120,21 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(path)?.take(HEADER_LEN as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_program_is_missed_beside_the_daemon_where_the_folder_has_one_for_this_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = NodeConfig { programs: folder.path().to_owned(), ..NodeConfig::default() };
+        let own = rustix::system::uname().machine().to_string_lossy().into_owned();
+        for (architecture, expected) in [("s390x", 2), (&*own, 2)] {
+            fs::create_dir(folder.path().join(architecture)).unwrap();
+            fs::write(folder.path().join(architecture).join("provost"), "").unwrap();
+            assert_eq!(ProgramFile::all(&config).len(), expected, "with {architecture}");
+        }
+    }
 }
