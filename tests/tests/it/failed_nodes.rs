@@ -97,14 +97,13 @@ fn all_nodes_are_booted_two_commands_after_the_fix() {
     }
     let commands = commands_after_the_fix();
     assert_eq!(commands.len(), 2, "{commands:?}");
-    let here = |name: &str| cluster.path(name).display().to_string();
+    let file = cluster.path("provostctl.toml");
+    let places =
+        [("site", "site.toml"), ("scripts", "scripts"), ("key", "key/provost.key"), ("www", "www")];
+    let lines = places.map(|(key, name)| format!("{key} = {:?}\n", cluster.path(name)));
+    std::fs::write(&file, lines.concat()).unwrap();
     for command in commands {
-        let command = command
-            .replace("site.toml", &here("site.toml"))
-            .replace("--scripts scripts", &format!("--scripts {}", here("scripts")))
-            .replace("provost.key", &here("key/provost.key"))
-            .replace("/srv/provost", &here("www"));
-        admin(&command).expect(0);
+        admin(&format!("PROVOSTCTL_CONFIG={} {command}", file.display())).expect(0);
     }
     assert_eq!(count(&cluster, "booted"), NODES);
     for node in &nodes {

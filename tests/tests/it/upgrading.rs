@@ -169,6 +169,17 @@ fn the_commands_of_the_page_upgrade_a_machine() {
     let lint = "provostctl publish --lint-only --site /root/site.toml --scripts /root/scripts";
     machine.root.sh(&format!("chmod 755 /root/scripts/upgrade && {lint}")).expect(0);
 
+    // A node that install.sh made: dpkg asks nothing about its configuration.
+    machine.root.sh("dpkg --purge provost").expect(0);
+    let own = "node = \"cn001\"\n";
+    machine.root.sh("mkdir -p /etc/provost /shared && ln /root/*.deb /shared").expect(0);
+    std::fs::write(machine.root.path("/etc/provost/provost.toml"), own).unwrap();
+    let by_ssh = nodes.iter().find(|block| block.starts_with("clush ")).unwrap();
+    let (_, command) = by_ssh.split_once(")\" ").unwrap();
+    machine.asked(command);
+    assert_eq!(version("provost"), format!("{NEW}-1"));
+    assert_eq!(machine.root.text("/etc/provost/provost.toml"), own);
+
     let back = commands("## Back again");
     assert!(restarts(&machine.asked(&back[0])));
     assert_eq!(version("provost-server"), format!("{OLD}-1"));

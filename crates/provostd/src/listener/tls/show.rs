@@ -107,15 +107,15 @@ pub(crate) fn rotate(config: &Config, finish: bool) -> Result<String, ShowError>
     let done = match finish {
         false => {
             rotation::rotate(data).map_err(IdentityError::from)?;
-            "made a new authority; the previous one stays valid beside it"
+            "made another authority; nodes that trust the old one still connect"
         }
         true if rotation::finish(data).map_err(IdentityError::from)? => {
-            "the authority before the present one counts no more"
+            "the old authority is dropped"
         }
-        true => "there is no authority before the present one",
+        true => "there is no old authority",
     };
     Ok(format!(
-        "{done}\nnext: start provostd again, then: provostctl publish … --tls \"$(provostd ca show --tls)\"\n"
+        "{done}\nnext: systemctl restart provostd, then: provostctl publish --tls \"$(provostd ca show --tls)\"\n"
     ))
 }
 
