@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use provost_tests::{Cluster, Out, missing, skip_part};
-use serde_json::Value;
+use provost_tests::{Cluster, Out, go_template, missing, skip_part};
+use serde_json::{Value, json};
 
 use crate::kickstart::site;
 
@@ -65,6 +65,9 @@ fn a_snippet_goes_through_the_engines_that_carry_it_unchanged() {
         assert!(!is_xcat, "{installer} has a mark of xCAT's");
         if let Some(out) = through(&text, "python3-jinja2", &["/usr/bin/python3", "-c", JINJA]) {
             assert_eq!(out, text, "{installer}");
+        }
+        if let Some(out) = go_template(&text, json!({})) {
+            assert_eq!(out, text, "{installer} by Go");
         }
         if missing::program("ruby", "ruby").is_none() {
             let out = through(&text, "ruby", &["ruby", "-e", ERB]);

@@ -26,7 +26,7 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 48] = [
+const TOOLS: [Tool; 49] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -74,6 +74,7 @@ const TOOLS: [Tool; 48] = [
     tool(MAKO, "python3-mako", false, "does the same"),
     tool(GENSHI, "python3-genshi", false, "does the same"),
     tool(YAML, "python3-yaml", false, "reads our data for cloud-init"),
+    tool("kubectl", "kubernetes-client", false, "evaluates templates of Go's text/template"),
     tool("ignition-validate", "ignition", false, "checks our configuration for Ignition"),
 ];
 
