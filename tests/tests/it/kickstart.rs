@@ -8,12 +8,17 @@ use provost_tests::{Chroot, Cluster, Out, missing, skip};
 /// A cluster whose postscript is `text`, and a root to install.
 pub(crate) fn site(text: &str) -> (Cluster, Chroot) {
     let root = Chroot::new();
+    (management_node(text), root)
+}
+
+/// The same cluster.
+pub(crate) fn management_node(text: &str) -> Cluster {
     let mut cluster = Cluster::new();
     cluster.script("setup", text).script("greet", "#!/bin/sh\necho ran >/root/greeted\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"setup\"]\npostbootscripts = [\"greet\"]\n");
     cluster.publish().expect(0);
     cluster.start();
-    (cluster, root)
+    cluster
 }
 
 fn snippet(cluster: &Cluster, installer: &str) -> String {

@@ -17,6 +17,7 @@ mod channels;
 mod check;
 mod cli_contract;
 mod clock_steps;
+mod cloud_init;
 mod commands;
 mod compat;
 mod configuration_page;

@@ -221,7 +221,7 @@ fn base() -> PathBuf {
     make_base().unwrap_or_else(|why| skip(&format!("no Debian root: {why}")))
 }
 
-fn make_base() -> Result<PathBuf, String> {
+pub(crate) fn make_base() -> Result<PathBuf, String> {
     if !rustix::process::geteuid().is_root() {
         return Err("this needs root".to_owned());
     }
