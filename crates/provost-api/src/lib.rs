@@ -22,7 +22,7 @@ pub const VERSION: &str = match option_env!("PROVOST_VERSION") {
 pub use admins::{Admin, Followed};
 pub use error::ErrorBody;
 pub use facts::Facts;
-pub use node::{Detail, Node, ReportedGenerations, RunningFor, SlowStep};
+pub use node::{Detail, Node, ReportedGenerations, RunningFor, SlowStep, UNPUBLISHED};
 pub use nodes::{Beat, Growth, InnerStage, LogKind};
 pub use route::Route;
 pub use words::{

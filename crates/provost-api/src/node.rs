@@ -21,6 +21,9 @@ pub struct ReportedGenerations {
     pub keys: Vec<String>,
 }
 
+/// What a node waits for that nothing is published for, as `waiting` begins.
+pub const UNPUBLISHED: &str = "no plan is published for it";
+
 /// A node as it is shown. What is unknown is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -100,6 +103,12 @@ impl Node {
     /// Whether the run that is shown is a rerun.
     pub fn is_rerun(&self) -> bool {
         self.service.as_deref() == Some(Service::Run.as_str())
+    }
+
+    /// Whether nobody has named it but itself: no plan is published for it, and it was never let in.
+    pub fn only_asks(&self) -> bool {
+        let waits = |why: &String| why.starts_with(UNPUBLISHED);
+        self.last_seen.is_none() && self.waiting.as_ref().is_some_and(waits)
     }
 }
 

@@ -34,7 +34,7 @@ impl Awaited {
     /// What isn't there, as records say it.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Plan => "no plan is published for it",
+            Self::Plan => provost_api::UNPUBLISHED,
         }
     }
 }

@@ -139,10 +139,12 @@ fn queries(named: Option<&Named>, file: &NodesFile) -> Result<Vec<NodeQuery>, Fa
 
 /// The nodes of all `queries`, with what the daemon knows of sets.
 async fn resolve(queries: &[NodeQuery], client: &Client) -> Result<NodeSet, Failure> {
-    let nodes: Vec<Node> = match queries.iter().any(NodeQuery::has_known) {
+    let mut nodes: Vec<Node> = match queries.iter().any(NodeQuery::has_known) {
         true => client.nodes(None).await?,
         false => Vec::new(),
     };
+    // A stranger may give any name, and no command can do anything about one that isn't published.
+    nodes.retain(|node| !node.only_asks());
     let groups = match queries.iter().any(NodeQuery::has_groups) {
         true => {
             let published: admins::Groups = client.get(admins::GROUPS).await?;

@@ -77,7 +77,8 @@ impl Snapshot {
     }
 }
 
-fn member(node: Node, version: u64) -> Arc<Member> {
+/// The node, as the snapshot `version` has it.
+pub(crate) fn member(node: Node, version: u64) -> Arc<Member> {
     Arc::new(Member { group: failure_id(&node), node, version })
 }
 

@@ -1,6 +1,6 @@
 //! Nodes as they are now, and their runs as stored records and uploaded logs describe them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use provost_record::{Run, Stage, runs};
@@ -53,8 +53,13 @@ impl KnownNodes {
         Self { store, site, beats, over_quota, enrolment, expiry, slow, histories }
     }
 
-    /// Those of these names; without names, all.
+    /// Those of these names; without names, all. Among them are those that nobody has named but themselves.
     pub(crate) async fn list(&self, names: Option<Vec<String>>) -> Result<Vec<Node>, StoreError> {
+        let mut others = self.enrolment.unpublished();
+        if let Some(names) = &names {
+            let names: HashSet<&String> = names.iter().collect();
+            others.retain(|name, _| names.contains(name));
+        }
         let mut nodes = self.site.list(names).await?;
         // What isn't stored with them.
         self.beats.show(&mut nodes);
@@ -62,7 +67,16 @@ impl KnownNodes {
         self.over_quota.show(&mut nodes);
         self.enrolment.show(&mut nodes).await?;
         self.expiry.show(&mut nodes).await?;
+        add(&mut nodes, others);
         Ok(nodes)
+    }
+
+    /// Which of `names` no node of the site has.
+    pub(crate) async fn unknown(&self, names: &[String]) -> Result<Vec<String>, StoreError> {
+        let found = self.site.list(Some(names.to_vec())).await?;
+        let is_unknown =
+            |name: &&String| found.binary_search_by(|node| node.name.cmp(name)).is_err();
+        Ok(names.iter().filter(is_unknown).cloned().collect())
     }
 
     /// How many nodes have each status.
@@ -116,6 +130,15 @@ impl KnownNodes {
             self.beats.remove(names);
         }
         Ok(removed)
+    }
+}
+
+/// Adds `others` to the nodes, which are sorted by name, where these don't have them.
+pub(crate) fn add(nodes: &mut Vec<Node>, mut others: BTreeMap<String, Node>) {
+    others.retain(|name, _| nodes.binary_search_by(|node| node.name.cmp(name)).is_err());
+    if !others.is_empty() {
+        nodes.extend(others.into_values());
+        nodes.sort_by(|a, b| a.name.cmp(&b.name));
     }
 }
 

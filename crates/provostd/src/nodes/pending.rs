@@ -120,6 +120,15 @@ impl Known {
             None => (last, Some(1)),
         };
         let (node, hint) = (node.to_owned(), Some(hint.to_owned()));
+        // A node that got no key because nothing is published for it reports by that key as well.
+        let (why, hint) = match &before {
+            Some(before)
+                if (before.why, why) == (AuthFailure::Unpublished, AuthFailure::UnknownKey) =>
+            {
+                (before.why, before.hint.clone())
+            }
+            _ => (why, hint),
+        };
         let number = self.next;
         self.next += 1;
         self.by_name.entry(node.clone()).or_default().insert(client, number);

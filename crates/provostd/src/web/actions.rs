@@ -64,7 +64,12 @@ async fn ask(
                 let query = Query::<NodeListQuery>::try_from_uri(&uri);
                 let Query(query) = query
                     .map_err(|e| request::invalid(e.body_text(), "follow the links of /nodes"))?;
-                let list = NodeList::new(query, admin.fleet.clone(), admin.beats.clone())?;
+                let list = NodeList::new(
+                    query,
+                    admin.fleet.clone(),
+                    admin.beats.clone(),
+                    admin.enrolment.clone(),
+                )?;
                 (list.names().await?, list.address())
             }
         };

@@ -192,13 +192,14 @@ async fn nodes(
     State(pages): PagesState,
     State(fleet): FleetState,
     State(beats): BeatsState,
+    State(enrolment): State<Arc<Enrolment>>,
     query: Result<Query<NodeListQuery>, QueryRejection>,
     parts: Parts,
 ) -> Response<Body> {
     let query = query.map_err(|e| {
         Refusal::new(e.status(), e.body_text(), "follow the links of /nodes, or use its form")
     });
-    match query.and_then(|Query(query)| NodeList::new(query, fleet, beats)) {
+    match query.and_then(|Query(query)| NodeList::new(query, fleet, beats, enrolment)) {
         Ok(page) => answer::answer(pages, page, &parts).await,
         Err(refusal) => answer::refused(&refusal, "nodes").into_response(),
     }

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::fleet::Fleet;
-use crate::fleet::snapshot::{Member, Snapshot};
+use crate::fleet::snapshot::{Member, Snapshot, member};
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
 
 /// How many nodes are shown at once.
 const PART: usize = 100;
@@ -58,6 +59,7 @@ pub(super) struct NodeList {
     names: Names,
     fleet: Arc<Fleet>,
     beats: Arc<Beats>,
+    enrolment: Arc<Enrolment>,
 }
 
 /// The names that are asked for.
@@ -112,6 +114,7 @@ impl NodeList {
         query: NodeListQuery,
         fleet: Arc<Fleet>,
         beats: Arc<Beats>,
+        enrolment: Arc<Enrolment>,
     ) -> Result<Self, Refusal> {
         let wrong =
             |error: String, hint: String| Refusal::new(StatusCode::BAD_REQUEST, error, hint);
@@ -135,10 +138,10 @@ impl NodeList {
             cause: some(&query.cause),
             since: None,
         };
-        Ok(Self { query, selection, names, fleet, beats })
+        Ok(Self { query, selection, names, fleet, beats, enrolment })
     }
 
-    /// The nodes that are asked for, by name.
+    /// The names of the nodes that are asked for, without those that nobody but themselves has named.
     pub(super) async fn names(&self) -> Result<Vec<String>, Refusal> {
         let snapshot = self.fleet.look().await?;
         let found = snapshot.members.iter().filter(|member| self.has(member));
@@ -148,6 +151,13 @@ impl NodeList {
     /// The address of their first part.
     pub(super) fn address(&self) -> String {
         self.href(|query| query.page = 0)
+    }
+
+    /// The nodes that nobody but themselves has named.
+    fn strangers(&self, snapshot: &Snapshot) -> Vec<Arc<Member>> {
+        let nodes = self.enrolment.unpublished().into_values();
+        let nodes = nodes.filter(|node| snapshot.member(&node.name).is_none());
+        nodes.map(|node| member(node, snapshot.version)).collect()
     }
 
     fn has(&self, member: &Member) -> bool {
@@ -280,8 +290,12 @@ impl Page for NodeList {
 
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
-        let mut found: Vec<&Arc<Member>> =
-            snapshot.members.iter().filter(|member| self.has(member)).collect();
+        let strangers = self.strangers(&snapshot);
+        let members = snapshot.members.iter().chain(&strangers);
+        let mut found: Vec<&Arc<Member>> = members.filter(|member| self.has(member)).collect();
+        if !strangers.is_empty() {
+            found.sort_by(|a, b| a.node.name.cmp(&b.node.name));
+        }
         self.query.sort.sort(&mut found);
         if self.query.down {
             found.reverse();
@@ -292,8 +306,9 @@ impl Page for NodeList {
         let shown = &found[first..found.len().min(first + PART)];
         let mut nodes: Vec<_> = shown.iter().map(|member| member.node.clone()).collect();
         self.beats.show(&mut nodes);
+        self.enrolment.show(&mut nodes).await?;
         let now = Timestamp::now();
-        let (all, count) = (snapshot.members.len(), found.len());
+        let (all, count) = (snapshot.members.len() + strangers.len(), found.len());
         let part = |page: usize| self.href(|query| query.page = page);
         render(&Content {
             query: &self.query,

@@ -5,6 +5,7 @@ pub(crate) mod nodes;
 mod page;
 mod secrets;
 mod third_parties;
+mod unpublished;
 
 use provost_tests::Cluster;
 

@@ -115,9 +115,7 @@ pub(crate) async fn check(
         let hint = format!("choose fewer; or from your machine: provostctl {} NODES", order.word());
         return Err(invalid(error, hint));
     }
-    let found = known.list(Some(nodes.to_vec())).await?;
-    let is_unknown = |name: &&String| found.binary_search_by(|node| node.name.cmp(name)).is_err();
-    match &nodes.iter().filter(is_unknown).cloned().collect::<Vec<_>>()[..] {
+    match &known.unknown(nodes).await?[..] {
         [] => Ok(()),
         [one] => Err(Refusal::unknown_node(one)),
         many => Err(absent(

@@ -3,13 +3,13 @@
 pub(crate) mod csr;
 pub(crate) mod node;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_api::AuthFailure;
 use provost_api::admins::PendingNode;
+use provost_api::{AuthFailure, UNPUBLISHED};
 use provost_bundle::Fingerprint;
 use provost_store::{Network, Node, PendingKey, Store, StoreError};
 use tokio::sync::broadcast;
@@ -79,9 +79,11 @@ impl Enrolment {
     /// Adds to each of `nodes` why it can't go on, where that is so.
     pub(crate) async fn show(&self, nodes: &mut [Node]) -> Result<(), StoreError> {
         let mut why = HashMap::new();
-        for PendingNode { node, why: failure, address, hint, .. } in self.waiting().await? {
-            let (failure, hint) = (failure.words(), hint.unwrap_or_default());
-            why.entry(node).or_insert_with(|| format!("{failure}, from {address}: {hint}"));
+        for one in self.waiting().await? {
+            // What has been published since needs nothing but the node's next try.
+            if one.why != AuthFailure::Unpublished {
+                why.entry(one.node.clone()).or_insert_with(|| reason(&one));
+            }
         }
         for node in nodes {
             if let Some(why) = why.remove(&node.name) {
@@ -89,6 +91,20 @@ impl Enrolment {
             }
         }
         Ok(())
+    }
+
+    /// The nodes that have asked for an identity while no plan was published for them, by name.
+    pub(crate) fn unpublished(&self) -> BTreeMap<String, Node> {
+        let mut nodes = BTreeMap::new();
+        for one in self.pending.list() {
+            if one.why == AuthFailure::Unpublished {
+                let waiting = Some(reason(&one));
+                let node =
+                    Node { name: one.node, since: Some(one.since), waiting, ..Node::default() };
+                nodes.entry(node.name.clone()).or_insert(node);
+            }
+        }
+        nodes
     }
 
     /// Requests of `nodes` that wait may have another answer now.
@@ -108,6 +124,18 @@ impl Enrolment {
             }
         };
         let _ = timeout(most, about_it).await;
+    }
+}
+
+/// Why a node can't go on, and what to do.
+fn reason(PendingNode { why, address, since, hint, .. }: &PendingNode) -> String {
+    let hint = hint.as_deref().unwrap_or_default();
+    match why {
+        // As a node says it that may report.
+        AuthFailure::Unpublished => {
+            format!("{UNPUBLISHED} (since {since}), from {address}: {hint}")
+        }
+        why => format!("{}, from {address}: {hint}", why.words()),
     }
 }
 
