@@ -19,6 +19,9 @@ const RUN_HERE: &[u16] = if cfg!(target_arch = "x86_64") {
 
 /// This one, as Rust calls it.
 pub const OWN: &str = std::env::consts::ARCH;
+/// How a filter of system calls is told of this one's own table (`AUDIT_ARCH_*` of linux/audit.h): `e_machine`, and
+/// that it has 64 bits and the least significant byte first.
+pub const AUDIT: u32 = RUN_HERE[0] as u32 | 0x8000_0000 | 0x4000_0000;
 /// The calls that only it has and that act on the whole machine.
 #[cfg(target_arch = "x86_64")]
 pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] =
@@ -26,6 +29,12 @@ pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] =
 /// The calls that only it has and that act on the whole machine.
 #[cfg(not(target_arch = "x86_64"))]
 pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] = &[];
+/// The call that makes a socket by arguments in memory, which no filter sees: Power's kernel has it beside socket(2).
+#[cfg(target_arch = "powerpc64")]
+pub const SOCKET_BY_MEMORY: Option<libc::c_long> = Some(libc::SYS_socketcall);
+/// The call that makes a socket by arguments in memory, which no filter sees.
+#[cfg(not(target_arch = "powerpc64"))]
+pub const SOCKET_BY_MEMORY: Option<libc::c_long> = None;
 /// The bit that all calls of a second table have, which does the same (`__X32_SYSCALL_BIT`).
 pub const SECOND_TABLE: Option<libc::c_long> =
     if cfg!(target_arch = "x86_64") { Some(0x4000_0000) } else { None };

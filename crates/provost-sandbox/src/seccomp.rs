@@ -77,6 +77,7 @@ fn programs(unix: bool) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
     if unix {
         let family = u64::from(libc::AF_UNIX.cast_unsigned());
         rules.insert(libc::SYS_socket, vec![condition(0, SeccompCmpOp::Eq, family)?]);
+        rules.extend(architecture::SOCKET_BY_MEMORY.map(|call| (call, Vec::new())));
     }
     // Its flags are in memory, which no filter sees. The C library then uses clone(2).
     let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
@@ -101,14 +102,35 @@ fn filter(
         [(call, rules)].into_iter().chain(second)
     };
     let rules = rules.into_iter().flat_map(in_both).collect();
-    let arch = TargetArch::try_from(architecture::OWN)?;
     let refused = SeccompAction::Errno(error.cast_unsigned());
-    SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, TargetArch::x86_64)?;
+    let mut program: BpfProgram = filter.try_into()?;
+    // It begins with: load the architecture, go on if it is this one, else end the process. The library knows no Power.
+    program[1].k = architecture::AUDIT;
+    Ok(program)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The library's own program for this architecture, where it knows that, is the same.
+    #[test]
+    fn the_filter_is_for_this_architecture() {
+        let of = |arch| {
+            let rules = BTreeMap::from([(libc::SYS_acct, Vec::new())]);
+            let refused = SeccompAction::Errno(1);
+            let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).unwrap();
+            BpfProgram::try_from(filter).unwrap()
+        };
+        for arch in ["x86_64", "aarch64", "riscv64"] {
+            let own = filter(BTreeMap::from([(libc::SYS_acct, Vec::new())]), 1).unwrap();
+            let theirs = of(TargetArch::try_from(arch).unwrap());
+            assert_eq!(own[1].k == theirs[1].k, arch == architecture::OWN, "{arch}");
+            assert_eq!((&own[0], &own[2]), (&theirs[0], &theirs[2]));
+            assert_eq!((own[1].code, own[1].jt, own[1].jf), (theirs[1].code, 1, 0));
+        }
+    }
 
     #[test]
     fn the_filter_can_be_made() {
