@@ -67,6 +67,9 @@ pub struct Node {
     /// The newest plan that it has reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
+    /// The server from which it fetched last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// The version of its program, as of its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,

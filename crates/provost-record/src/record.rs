@@ -74,6 +74,9 @@ pub struct Record {
     /// On the end of `fetch`: the ids of the publisher's keys that the node trusts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
+    /// On the end of `fetch`: the server that served it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// On the end of `fetch`: what will run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<String>,
@@ -169,6 +172,7 @@ impl Record {
             bundle: None,
             plan: None,
             keys: Vec::new(),
+            server: None,
             stages: Vec::new(),
             args: Vec::new(),
             exit_code: None,

@@ -34,6 +34,9 @@ pub struct Run {
     /// The plan's generation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
+    /// The server from which it was fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// What kind of failure it was, where no stage caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -189,6 +192,7 @@ impl Run {
             Phase::StageEnd => {
                 self.bundle = record.bundle.or(self.bundle);
                 self.plan = record.plan.or(self.plan);
+                self.server = record.server.clone().or(self.server.take());
                 if !record.stages.is_empty() {
                     self.planned.clone_from(&record.stages);
                 }

@@ -68,6 +68,7 @@ impl Fleet {
                 since,
                 run: Some("0198".to_owned()),
                 bundle: Some(bundle),
+                server: Some(pick(rng, &["http://10.0.0.1:8480", "http://10.0.0.2:8480"])),
                 program: Some(pick(rng, &["0.9.0", "0.9.1"])),
                 facts: facts.into_iter().collect(),
                 ..Node::default()
@@ -89,7 +90,7 @@ impl Fleet {
     /// Nearly all nodes fail that have something which a few of all have.
     fn plant(&mut self, rng: &mut Rng) -> Planted {
         let n = rng.usize(..NODES);
-        let (name, value, has): (_, _, Has) = match rng.u8(..5) {
+        let (name, value, has): (_, _, Has) = match rng.u8(..7) {
             0 => (
                 "bundle",
                 "17".to_owned(),
@@ -122,6 +123,26 @@ impl Fleet {
                 }
                 let has = |_: usize, node: &Node| node.facts.get("kernel") == Some("6.13.0");
                 ("kernel", "6.13.0".to_owned(), Box::new(has))
+            }
+            4 => {
+                // A daemon that is new in the fleet, and serves something else.
+                let value = "http://10.0.0.3:8480".to_owned();
+                for _ in 0..rng.usize(20..100) {
+                    self.nodes[rng.usize(..NODES)].server = Some(value.clone());
+                }
+                let own = value.clone();
+                let has = move |_: usize, node: &Node| node.server.as_deref() == Some(&own);
+                ("server", value, Box::new(has))
+            }
+            5 => {
+                // A program that is tried on a few nodes.
+                let value = "0.10.0".to_owned();
+                for _ in 0..rng.usize(20..100) {
+                    self.nodes[rng.usize(..NODES)].program = Some(value.clone());
+                }
+                let own = value.clone();
+                let has = move |_: usize, node: &Node| node.program.as_deref() == Some(&own);
+                ("program", value, Box::new(has))
             }
             _ => {
                 // A file server that is down for 20 minutes, while some nodes boot.

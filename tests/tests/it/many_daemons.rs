@@ -208,3 +208,34 @@ fn a_database_that_is_frozen_is_told_to_admins_and_nodes_instead_of_an_answer() 
     server.freeze(false);
     cluster.ctl(&["nodes"]).expect(0);
 }
+
+#[test]
+fn why_names_the_daemon_from_which_the_nodes_that_failed_fetched() {
+    let server = Postgres::start();
+    let mut cluster = Cluster::new();
+    cluster.configure_daemon(&format!("store = {:?}\n", server.database("site")));
+    // Which daemon sends them what is the same; the four fail nevertheless.
+    let fails = cluster.path("fails");
+    let script = format!("#!/bin/sh\n! grep -qsx $NODE {}\n", fails.display());
+    cluster.script("mount_scratch", &script);
+    cluster.site("[defaults]\npostscripts = [\"mount_scratch\"]\n[nodes.\"cn[01-20]\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let another = cluster.start_another("127.0.0.1:0");
+    let (one, other) = (cluster.daemon().nodes(), another.nodes());
+    let nodes: Vec<Node> = (1..=20).map(|n| cluster.node(&format!("cn{n:02}"))).collect();
+    nodes.iter().for_each(|node| drop(node.provost(&["boot"]).expect(0)));
+    std::fs::write(fails, "cn01\ncn02\ncn03\ncn04\n").unwrap();
+    for node in &nodes[..4] {
+        node.configure(&cluster.settings_for(&[&other]));
+        node.provost(&["boot"]).expect(1);
+    }
+    let told = cluster.ctl(&["why", "cn02"]).expect(0).stdout;
+    let factor =
+        format!("    management node http://{other}: 4 of 4 failed have it, 0 of 16 others\n");
+    assert!(told.contains(&factor), "{told}");
+    assert!(
+        told.contains(&format!("    management node  http://{one} -> http://{other}\n")),
+        "{told}"
+    );
+}

@@ -79,6 +79,8 @@ impl FetchStage<'_> {
                     tracing::warn!("fetch: {offline}");
                 }
                 end.skipped.clone_from(&fetched.offline);
+                let server = fetched.server.as_ref();
+                end.server = server.map(|server| server.origin().ascii_serialization());
                 let what = if fetched.sections.is_some() {
                     wording::count(fetched.manifest.files.len(), "file")
                 } else {

@@ -2,7 +2,7 @@ mod brief;
 mod progress;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Facts, Outcome, Phase, Record, Service};
+use provost_record::{Cause, FETCH, Facts, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::brief::BriefState;
@@ -17,6 +17,9 @@ use crate::{
 
 /// What to do about a node that waits for its plan.
 const PUBLISH: &str = "name the node in site.toml, and publish";
+
+/// The longest server's address that is kept, in characters: a node may send anything.
+const MOST_OF_SERVER: usize = 280;
 
 /// What is remembered of a node so that each further record updates its status: a fold over its
 /// records, in the order in which they arrive.
@@ -61,6 +64,9 @@ pub struct NodeState {
     claims: Claims,
     /// The newest that it has fetched.
     seen: ReportedGenerations,
+    /// The server from which its last run was fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
     /// The version of its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
@@ -152,6 +158,10 @@ impl NodeState {
         });
         let progress = current?;
         progress.apply(record);
+        if record.phase == Phase::StageEnd && record.stage.as_deref() == Some(FETCH) {
+            let text = record.server.as_deref();
+            self.server = text.map(|text| text.chars().take(MOST_OF_SERVER).collect());
+        }
         if record.cause == Some(Cause::Held) && record.phase == Phase::ServiceEnd {
             progress.held(self.attempts.count(), self.last_failure.as_deref());
         }
@@ -370,6 +380,7 @@ impl NodeState {
             boot_sent: self.boot_sent,
             bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
             plan: Some(self.seen.plan).filter(|seen| *seen > 0),
+            server: self.server.clone(),
             program: self.program.clone(),
             facts: self.facts.clone(),
             plain_http: self.plain_http,

@@ -116,6 +116,7 @@ fn differences((then, before): (&Run, &Stage), (now, failed): (&Run, &Stage)) ->
     compare("bundle", number(then.bundle), number(now.bundle));
     compare("plan", number(then.plan), number(now.plan));
     compare("service", Some(then.service.clone()), Some(now.service.clone()));
+    compare("management node", then.server.clone(), now.server.clone());
     let arguments = |stage: &Stage| Some(provost_steplog::quote(&stage.args));
     compare("arguments", arguments(before), arguments(failed));
     for (name, value) in now.facts.iter() {

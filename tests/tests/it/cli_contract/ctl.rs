@@ -134,7 +134,7 @@ fn of_a_node_that_booted() {
     assert_snapshot!(cluster.ctl(&["nodes", "--format", "json"]).transcript(), @r#"
     exit status 0
     ----- stdout -----
-    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","plainHttp":true,"lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1,"program":"[VERSION]","facts":{[FACTS]}}]
+    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","plainHttp":true,"lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1,"server":"http://127.0.0.1:[PORT]","program":"[VERSION]","facts":{[FACTS]}}]
     "#);
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0

@@ -25,7 +25,7 @@ const MOST_FACTORS: usize = 2_000;
 /// What most nodes that failed have, and few others, and what chance doesn't explain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// `script`, `bundle`, `program`, `group`, `time` or the name of a fact.
+    /// `script`, `bundle`, `server`, `program`, `group`, `time` or the name of a fact.
     pub name: String,
     /// Its value.
     pub value: String,
@@ -41,7 +41,11 @@ impl Display for Factor {
     /// `bundle 17: 24 of 24 failed have it, 0 of 488 others`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { name, value, failed, others, .. } = self;
-        let name = if name == "memoryMiB" { "memory in MiB" } else { name };
+        let name = match name.as_str() {
+            "memoryMiB" => "memory in MiB",
+            "server" => "management node",
+            name => name,
+        };
         write!(f, "{name} {value}: {} of {} failed have it, ", failed.having, failed.of)?;
         write!(f, "{} of {} others", others.having, others.of)
     }
@@ -68,9 +72,11 @@ impl<'a> Counts<'a> {
                 *times.entry(half_hour).or_default() += 1;
                 counts.note("time", 1);
             }
-            if let Some(program) = &node.program {
-                counts.note("program", 1);
-                counts.add("program", Cow::Borrowed(program), 1);
+            for (name, value) in [("server", &node.server), ("program", &node.program)] {
+                if let Some(value) = value {
+                    counts.note(name, 1);
+                    counts.add(name, Cow::Borrowed(value), 1);
+                }
             }
             for name in FACTS {
                 if let Some(value) = node.facts.get(name) {

@@ -67,3 +67,20 @@ fn two_nodes_and_a_factor_of_half_of_the_others_are_not_enough() {
         .collect();
     assert_eq!(lines(&half, &SiteFacts::default()), [""; 0]);
 }
+
+#[test]
+fn the_management_node_and_the_program_are_factors() {
+    let of = |n: usize, server: &str, program: &str| Node {
+        server: Some(server.to_owned()),
+        program: Some(program.to_owned()),
+        ..node(n, if n < 6 { Status::Failed } else { Status::Booted }, 16, &[])
+    };
+    let (old, new) = ("http://10.0.0.1:8480", "http://10.0.0.2:8480");
+    let all = |of: &dyn Fn(usize) -> Node| (0..100).map(of).collect::<Vec<_>>();
+    let by_server = all(&|n| of(n, if n < 7 { new } else { old }, "0.9.0"));
+    let expected = ["management node http://10.0.0.2:8480: 6 of 6 failed have it, 1 of 94 others"];
+    assert_eq!(lines(&by_server, &SiteFacts::default()), expected);
+    let by_program = all(&|n| of(n, old, if n < 6 { "0.10.0" } else { "0.9.0" }));
+    let expected = ["program 0.10.0: 6 of 6 failed have it, 0 of 94 others"];
+    assert_eq!(lines(&by_program, &SiteFacts::default()), expected);
+}
