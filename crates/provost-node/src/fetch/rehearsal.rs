@@ -43,7 +43,8 @@ impl Rehearsal {
         let Verified { manifest, mut plan, .. } = documents.verify_as(settings, &trust, true)?;
         bundles.check_generations("the rehearsal", 0, &manifest, &plan).map_err(|e| e.failure)?;
         fresh::belongs(settings, &manifest, &plan)?;
-        fresh::check(settings, (&manifest, &plan), false, None, None)?;
+        fresh::check(settings, (&manifest, &plan), false, None, None)
+            .map_err(|failure| Failure { hint: HINT.to_owned(), ..failure })?;
         let unreadable = |name: &str, e| Failure::unreadable(format!("reading {name}"), HINT, e);
         if !plan.secret_env.is_empty() {
             let path = self.folder.join(REHEARSED_SECRETS);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_tests::{Cluster, Network, missing, skip_if};
+use provost_tests::{Cluster, Faketime, Network, Out, missing, program, skip_if, web_group};
 
 const SITE: &str = "[nodes.\"cn[001-003]\"]\npostscripts = [\"conf\", \"other\"]\n";
 
@@ -95,4 +95,40 @@ fn nodes_try_what_is_not_published_and_remember_nothing_of_it() {
     let out = nodes[2].provost(&["run", "conf"]).expect(3);
     assert!(out.stderr.contains("it is a rehearsal, which is for dry runs alone"), "{out:?}");
     assert_eq!(fs::read_to_string(folder.join("cn003/conf")).unwrap(), "one\n");
+}
+
+#[test]
+fn a_node_takes_a_rehearsal_for_an_hour() {
+    skip_if(missing::mounts());
+    skip_if(missing::process_namespaces());
+    let faketime = Faketime::new();
+    let mut network = Network::new();
+    let mut cluster = Cluster::new();
+    let folder = cluster.path("nodes");
+    cluster.script("conf", &conf("one", &folder)).script("other", "#!/bin/sh\ntrue\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"conf\", \"other\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    network.join(&node);
+    cluster.script("conf", &conf("two", &folder));
+    let config = network.config();
+    // The admin's clock says when it was signed.
+    let signed = |ago: &str| -> Out {
+        let path = |name: &str| cluster.path(name).display().to_string();
+        let (site, scripts, www) = (path("site.toml"), path("scripts"), path("www"));
+        let (key, admin) = (path("key/provost.key"), cluster.daemon().socket());
+        let mut command = std::process::Command::new(program("provostctl"));
+        command.args(["--admin", &admin, "publish", "--site", &site, "--scripts", &scripts]);
+        command.args(["--key", &key, "--to", &www, "--group", web_group()]);
+        command.args(["--ssh-config", &config, "--rehearse", "cn001"]);
+        faketime.load(&mut command).env("FAKETIME", ago).output().unwrap().into()
+    };
+    let out = signed("-50m").expect(0);
+    assert!(out.stdout.contains("cn001/conf +1 -1\n"), "{out:?}");
+    let out = signed("-70m").expect(1);
+    assert!(out.stdout.contains("1 node cn001: FAILED"), "{out:?}");
+    assert!(out.stdout.contains("and has expired at "), "{out:?}");
+    let path = folder.join("cn001/conf");
+    assert_eq!(fs::read_to_string(path).unwrap(), "one\n");
 }

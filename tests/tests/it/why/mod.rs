@@ -1,5 +1,6 @@
 //! `provostctl why`: a changed script fails on the four nodes that have fetched it.
 
+mod kept;
 mod story;
 
 use std::time::Duration;

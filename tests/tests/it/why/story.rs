@@ -1,9 +1,9 @@
-//! An admin's story, and the page docs/why.md: a script is changed and published to a few nodes first, they fail, `why`
-//! names the script with its diff, and what was published before is published again.
+//! An admin's story, and the page docs/why.md: a script is changed, rehearsed and published to a few nodes first, they
+//! fail, `why` names the script with its diff, and what was published before is published again.
 
 use std::sync::LazyLock;
 
-use provost_tests::{Cluster, Node, Out, web_group};
+use provost_tests::{Cluster, Network, Node, Out, missing, skip_part, web_group};
 use regex::Regex;
 
 const PAGE: &str = include_str!("../../../../docs/why.md");
@@ -53,6 +53,28 @@ impl Story {
         self.cluster.ctl(&args)
     }
 
+    /// Has the canary try the changed script, which changes nothing. It shows the mistake already.
+    fn rehearse(&self) {
+        if let Some(missing) = missing::mounts().or_else(missing::process_namespaces) {
+            return skip_part(&missing);
+        }
+        let mut network = Network::new();
+        self.canary.iter().for_each(|node| network.join(node));
+        let runs = || self.cluster.ctl_json(&["show", "cn02"])["runs"].as_array().unwrap().len();
+        let before = runs();
+        let config = network.config();
+        let out = self
+            .cluster
+            .publish_with(&["--ssh-config", &config, "--rehearse", "cn[01-04]"])
+            .expect(1);
+        let said = "rehearsing generation 2 on 4 nodes: otherpkgs; nothing is published\n";
+        assert!(out.stderr.contains(said), "{out:?}");
+        let result = "4 nodes cn[01-04]: FAILED otherpkgs: exit status 100";
+        assert!(out.stdout.contains(result), "{out:?}");
+        assert_eq!(runs(), before, "a rehearsal is no run");
+        assert_eq!(self.told(&["why"]), "no node has failed\n");
+    }
+
     fn told(&self, args: &[&str]) -> String {
         self.cluster.ctl(args).expect(0).stdout
     }
@@ -79,6 +101,7 @@ fn normal(text: &str) -> String {
 fn a_changed_script_that_fails_on_the_canary_is_named_with_its_diff_and_taken_back() {
     let story = Story::begin();
     story.cluster.script("otherpkgs", CHANGED);
+    story.rehearse();
     let path = |name: &str| story.cluster.path(name).display().to_string();
     let (site, scripts) = (path("site.toml"), path("scripts"));
     let publish = ["publish", "--site", &site, "--scripts", &scripts, "--to-channel", "canary"];
