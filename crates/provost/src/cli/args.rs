@@ -1,6 +1,7 @@
 //! The arguments of the commands that have some.
 
 use std::ffi::OsString;
+use std::fs::canonicalize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -109,15 +110,18 @@ pub(super) struct DryRunArgs {
     /// The folder of `provost try`, which gets the logs
     #[arg(long, hide = true, requires = "is_wanted")]
     try_folder: Option<PathBuf>,
-    /// A folder that is there even in /tmp
-    #[arg(long, hide = true, requires = "is_wanted")]
-    shown: Option<PathBuf>,
+    /// The root of `provost try --root`, which is there even in /tmp
+    #[arg(long, hide = true)]
+    pub(super) shown: Option<PathBuf>,
     /// This is the program in the sandbox
     #[arg(long, hide = true, conflicts_with = "is_wanted")]
     pub(super) in_sandbox: bool,
     /// The sandbox has a rehearsal
     #[arg(long, hide = true, requires = "in_sandbox")]
     pub(super) rehearsal: bool,
+    /// The sandbox has no network
+    #[arg(long, hide = true, requires = "in_sandbox")]
+    pub(super) offline: bool,
 }
 
 impl DryRunArgs {
@@ -140,6 +144,10 @@ impl DryRunArgs {
         }
         words.extend(["run".into(), "--in-sandbox".into()]);
         words.extend(run.dry_run.bundle.as_ref().map(|_| "--rehearsal".into()));
+        words.extend((run.dry_run.network == NetworkArg::None).then(|| "--offline".into()));
+        if let Some(root) = run.dry_run.shown.as_ref().and_then(|root| canonicalize(root).ok()) {
+            words.extend(["--shown".into(), root.into()]);
+        }
         words.extend(run.trace_lines.then(|| "--trace-lines".into()));
         match &run.scripts.list {
             Some(list) => words.extend(["-P".into(), list.into()]),

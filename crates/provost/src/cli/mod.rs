@@ -135,7 +135,9 @@ impl Command {
     fn flags(&self) -> Result<Vec<Flag>, Failure> {
         match self {
             Self::Xcat(command) => command.flags(),
-            Self::Run(RunArgs { dry_run, .. }) if dry_run.in_sandbox => Ok(dry_run::flags()),
+            Self::Run(RunArgs { dry_run, .. }) if dry_run.in_sandbox => {
+                Ok(dry_run::flags(dry_run.offline))
+            }
             _ => Ok(Vec::new()),
         }
     }
@@ -324,7 +326,7 @@ fn named(input: &Input, mut args: RunArgs, output: OutputMode) -> ExitCode {
         let environment = dry_run::environment();
         let request = RunRequest::Named { steps, environment, trace_lines };
         let kinds = dry_run::kinds(options.rehearsal);
-        return runner::main(input, kinds, &request, output, dry_run::observers());
+        return runner::main(input, kinds, &request, output, dry_run::observers(options.shown));
     }
     let request = RunRequest::Named { steps, environment: Vec::new(), trace_lines };
     runner::main(input, KINDS, &request, output, Vec::new())

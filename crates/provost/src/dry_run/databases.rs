@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 /// The most bytes of such a file: a status file of dpkg with 10,000 packages has 12 MB.
 const MOST: u64 = 64 << 20;
-/// Where rpm has its database.
-const RPM: &[&str] = &["/var/lib/rpm", "/usr/lib/sysimage/rpm"];
+/// Where rpm has its database, below the root.
+const RPM: &[&str] = &["var/lib/rpm", "usr/lib/sysimage/rpm"];
 /// How rpm lists packages: `NAME.ARCH VERSION`.
 const QUERY: &[&str] = &["-qa", "--qf", "%{NAME}.%{ARCH} %{EVR}\\n"];
 
@@ -119,8 +119,12 @@ fn packages(list: &str) -> Known {
     list.lines().filter_map(package).collect()
 }
 
-fn rpm() -> Command {
+/// Lists the packages below `root`.
+fn rpm(root: &Path) -> Command {
     let mut rpm = Command::new("rpm");
+    if root != Path::new("/") {
+        rpm.arg("--root").arg(root);
+    }
     rpm.args(QUERY).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     rpm
 }
@@ -134,9 +138,9 @@ fn listed(out: Output) -> Option<String> {
 pub(super) struct RpmBefore(Option<Child>);
 
 impl RpmBefore {
-    pub(super) fn start() -> Self {
-        let is_there = RPM.iter().any(|folder| Path::new(folder).is_dir());
-        Self(is_there.then(|| rpm().spawn().ok()).flatten())
+    pub(super) fn start(root: &Path) -> Self {
+        let is_there = RPM.iter().any(|folder| root.join(folder).is_dir());
+        Self(is_there.then(|| rpm(root).spawn().ok()).flatten())
     }
 
     fn list(mut self) -> Option<String> {
@@ -159,24 +163,27 @@ fn inside() -> PathBuf {
     Ready::notes_inside().with_extension("rpm")
 }
 
-/// When rpm's database was changed.
+/// When rpm's database below a root was changed.
 #[derive(PartialEq, Eq)]
-pub(super) struct Rpm(Vec<(PathBuf, Option<SystemTime>)>);
+pub(super) struct Rpm {
+    root: PathBuf,
+    files: Vec<(PathBuf, Option<SystemTime>)>,
+}
 
 impl Rpm {
     /// As it is now.
-    pub(super) fn now() -> Self {
-        let files = RPM.iter().flat_map(std::fs::read_dir);
+    pub(super) fn now(root: PathBuf) -> Self {
+        let files = RPM.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)));
         let files = files.flatten().flatten().map(|entry| {
             (entry.path(), entry.metadata().and_then(|metadata| metadata.modified()).ok())
         });
-        Self(files.collect())
+        Self { files: files.collect(), root }
     }
 
     /// Writes what rpm lists, if that has changed.
     pub(super) fn note(&self) {
-        if Self::now() != *self
-            && let Some(list) = rpm().output().ok().and_then(listed)
+        if Self::now(self.root.clone()) != *self
+            && let Some(list) = rpm(&self.root).output().ok().and_then(listed)
         {
             // Where the room for changes is full, nothing is said of packages.
             let _ = std::fs::write(inside(), list);

@@ -41,14 +41,19 @@ fn silent(management: Management) -> Management {
     Management { observers: Vec::new(), ..management }
 }
 
-/// Messages go to the outer program alone.
-pub(crate) fn flags() -> Vec<Flag> {
-    let off = |key: &'static str, value: toml::Value| (key, value, Origin::Flag("--dry-run"));
-    vec![
-        off("log.syslog", "off".into()),
-        off("log.journal", "off".into()),
-        off("log.notices", false.into()),
-    ]
+/// Messages go to the outer program alone. One that is `offline` runs what the node fetched last.
+pub(crate) fn flags(offline: bool) -> Vec<Flag> {
+    let set = |key: &'static str, value: toml::Value| (key, value, Origin::Flag("--dry-run"));
+    let mut all = vec![
+        set("log.syslog", "off".into()),
+        set("log.journal", "off".into()),
+        set("log.notices", false.into()),
+    ];
+    if offline {
+        all.push(set("fetch.offline", "last-good".into()));
+        all.push(set("fetch.deadline", "1s".into()));
+    }
+    all
 }
 
 /// Has systemctl behave as in a chroot: there is no systemd to ask.
@@ -56,9 +61,10 @@ pub(crate) fn environment() -> Vec<(String, String)> {
     vec![("SYSTEMD_OFFLINE".to_owned(), "1".to_owned())]
 }
 
-/// Tells the outer program what nobody is to see, and what failed.
-pub(crate) fn observers() -> Vec<Box<dyn Observer>> {
-    let (file, said, rpm) = (Ready::notes_inside(), Said::default(), Rpm::now());
+/// Tells the outer program what nobody is to see, what failed, and which packages `root` has at the end.
+pub(crate) fn observers(root: Option<PathBuf>) -> Vec<Box<dyn Observer>> {
+    let rpm = Rpm::now(root.unwrap_or_else(|| "/".into()));
+    let (file, said) = (Ready::notes_inside(), Said::default());
     vec![Box::new(Notes { file, said, rpm })]
 }
 

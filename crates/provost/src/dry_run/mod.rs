@@ -89,7 +89,9 @@ fn attempt(
     if options.folder.is_none() {
         announce(&title, options);
     }
-    let rpm = RpmBefore::start();
+    let root = options.shown.as_ref().and_then(|root| fs::canonicalize(root).ok());
+    let root = root.unwrap_or_else(|| "/".into());
+    let rpm = RpmBefore::start(&root);
     let ready = prepare(input, options).map_err(refused)?;
     warn(&ready);
     if let Some(bundle) = &options.bundle {
@@ -113,10 +115,9 @@ fn attempt(
     }
     let mut except = vec![paths.state, paths.log];
     except.extend(options.folder.clone());
-    let root = options.shown.as_ref().and_then(|root| fs::canonicalize(root).ok());
     let outcome = Outcome {
         script: title,
-        databases: databases::differences(&ready, &root.unwrap_or_else(|| "/".into()), rpm),
+        databases: databases::differences(&ready, &root, rpm),
         status: end.status,
         would: would::read(&follow::logs(&logs, &known), end.host_name.as_deref()),
         changes: ready.changes(&except),

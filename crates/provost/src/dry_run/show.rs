@@ -238,8 +238,9 @@ fn differing<'a>(before: &'a Look, after: &'a Look) -> impl Iterator<Item = &'a 
 
 /// `label A -> B`, `attribute user.x`.
 fn attributes<'a>(before: &'a Look, after: &'a Look) -> impl Iterator<Item = String> + 'a {
-    differing(before, after).map(|name| match (name, label(before), label(after)) {
-        (LABEL, Some(before), Some(after)) => format!("label {before} -> {after}"),
+    let of = |look| label(look).unwrap_or_else(|| "none".to_owned());
+    differing(before, after).map(move |name| match name {
+        LABEL => format!("label {} -> {}", of(before), of(after)),
         _ => format!("attribute {name}"),
     })
 }

@@ -28,6 +28,13 @@ fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
     let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
     assert_eq!(runs(), 0);
 
+    // Without a network it has what the node fetched last: nothing of this publication.
+    let offline = ["run", "--dry-run", "--network", "none", "show"];
+    let begun = std::time::Instant::now();
+    let out = node.provost(&offline).expect(3);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{out:?}");
+    assert!(out.stderr.contains("hint: "), "{out:?}");
+
     // Also where people write it last.
     node.provost(&["run", "show", "--dry-run"]).expect(0);
     assert_eq!(fs::read_to_string(&marker).unwrap(), "one\n");
@@ -51,4 +58,8 @@ fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
     node.provost(&["run", "show"]).expect(0);
     assert_eq!(fs::read_to_string(&marker).unwrap(), "one\ntwo\n");
     assert_eq!(runs(), 1);
+    let out = node.provost(&offline).expect(0);
+    assert!(out.stdout.contains("| cn001 has blue\n"), "{out:?}");
+    assert!(out.stdout.contains("@@ -1,2 +1,3 @@\n one\n two\n+two\n"), "{out:?}");
+    assert!(out.stderr.contains("no server responded: using the last good"), "{out:?}");
 }
