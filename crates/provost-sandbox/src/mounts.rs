@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use rustix::mount::{MountFlags, mount_bind, mount_remount};
 
 /// A mount of this machine, which nothing hides.
@@ -91,7 +91,11 @@ pub(super) fn bind_read_only(source: &OwnedFd, target: &Path) -> io::Result<()> 
 /// written to.
 pub(super) fn bind_file(source: &OwnedFd, target: &Path) -> io::Result<()> {
     mount_bind(name(source), target)?;
-    let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID;
+    let mut flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID;
+    // An ordinary user can't take away what its mount has.
+    let has = rustix::fs::fstatvfs(source)?.f_flag;
+    flags.set(MountFlags::NODEV, has.contains(StatVfsMountFlags::NODEV));
+    flags.set(MountFlags::NOEXEC, has.contains(StatVfsMountFlags::NOEXEC));
     Ok(mount_remount(target, flags, "")?)
 }
 

@@ -228,9 +228,21 @@ fn who_may_not_is_told_what_to_type() {
     skip_if(missing::other_users());
     let outer = Outer::new();
     outer.script("nothing", "true").for_all();
-    // As where a container lets nobody mount anything.
-    let refuses = ["--bounding-set=-all", "--no-new-privs"];
-    let out = outer.attempt_by(&refuses, "nothing", &[]);
-    out.expect(2).says(&["making a sandbox: ", "sudo", "--here"]);
-    outer.attempt_by(&refuses, "nothing", &["--here"]).expect(0);
+    // As where a container lets nobody mount anything, not even root.
+    let container = ["setpriv", "--bounding-set=-all", "--no-new-privs"];
+    // As where nobody can make a user namespace: here that is so within one more of them.
+    let none = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let within = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c", none, "sh"];
+    let forbidden = [&user[..], &within].concat();
+    let can_forbid = outer.as_user("unshare", &["--user", "true"]).code == Some(0);
+    if !can_forbid {
+        skip_part("users can make no user namespaces");
+    }
+    let all = [&container[..], &forbidden];
+    for refuses in &all[..1 + usize::from(can_forbid)] {
+        let out = outer.attempt_by(refuses, "nothing", &[]);
+        out.expect(2).says(&["making a sandbox: ", "sudo", "--here"]);
+        outer.attempt_by(refuses, "nothing", &["--here"]).expect(0);
+    }
 }

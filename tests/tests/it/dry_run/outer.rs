@@ -10,24 +10,25 @@ use provost_tests::{Out, missing, program, skip_if};
 use tempfile::TempDir;
 
 /// Makes a machine of this one's files, in `$1`: with its own mounts, processes, network, names and IPC.
-/// Its disk `/dev/sda` is a file. What is in `/sys` can only be read.
+/// Its disk `/dev/sda` is a file, and no other device than those without content can be opened in it. What is in
+/// `/sys` can only be read.
 const BEGIN: &str = r#"set -e
-mount -t tmpfs -o size=256m tmpfs "$1"
+mount -t tmpfs -o nodev,size=256m tmpfs "$1"
 cd "$1"
 mkdir upper work root
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" root
+mount -t overlay overlay -o "nodev,lowerdir=/,upperdir=$1/upper,workdir=$1/work" root
 cd root
 mount -t proc proc proc
 mount -t sysfs -o ro sysfs sys
-mount -t tmpfs tmpfs dev
+mount -t tmpfs -o nodev tmpfs dev
 for name in full null random tty urandom zero; do
     : >"dev/$name"
     mount --bind "/dev/$name" "dev/$name"
 done
 ln -s /proc/self/fd dev/fd
 echo 'the disk' >dev/sda
-mount -t tmpfs tmpfs run
-mount -t tmpfs tmpfs mnt
+mount -t tmpfs -o nodev tmpfs run
+mount -t tmpfs -o nodev tmpfs mnt
 mkdir mnt/old marker marker/folder marker/plain
 printf 'one\ntwo\nthree\n' >marker/conf
 echo old >marker/gone
@@ -85,7 +86,12 @@ impl Outer {
     }
 
     pub(super) fn script(&self, name: &str, text: &str) -> &Self {
-        fs::write(self.path("scripts").join(name), format!("#!/bin/bash\n{text}\n")).unwrap();
+        self.script_as_it_is(name, &format!("#!/bin/bash\n{text}\n"))
+    }
+
+    /// With its own first line.
+    pub(super) fn script_as_it_is(&self, name: &str, text: &str) -> &Self {
+        fs::write(self.path("scripts").join(name), text).unwrap();
         self
     }
 
@@ -117,15 +123,15 @@ impl Outer {
 
     /// `provostctl try`, as an ordinary user.
     pub(super) fn attempt_as_user(&self, script: &str, options: &[&str]) -> Out {
-        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
         self.attempt_by(&user, script, options)
     }
 
-    /// The same by setpriv with these options.
+    /// The same by a program, which is given it as its last arguments.
     pub(super) fn attempt_by(&self, by: &[&str], script: &str, options: &[&str]) -> Out {
         let args = self.arguments(script, options);
         let args: Vec<&str> = by.iter().copied().chain(args.iter().map(String::as_str)).collect();
-        self.command("setpriv", &args).output().unwrap().into()
+        self.command(args[0], &args[1..]).output().unwrap().into()
     }
 
     /// `provostctl try`, for cn001 of a site that has a secret.
