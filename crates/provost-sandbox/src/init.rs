@@ -3,10 +3,11 @@
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_move, unmount};
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, kill_process, set_dumpable_behavior,
     set_parent_process_death_signal, waitpid,
@@ -15,7 +16,7 @@ use rustix::process::{
 use super::cgroup::Cgroup;
 use super::error::{SandboxError, failed};
 use super::namespaces::{self, Network};
-use super::{places, seccomp};
+use super::{mounts, places, seccomp};
 use provost_exec::kernel;
 
 /// Its own exit status where it couldn't start the program, as shells have it.
@@ -126,7 +127,7 @@ impl Running {
     /// Where the program couldn't be started.
     pub fn try_wait(&mut self) -> Result<Option<End>, SandboxError> {
         match waitpid(Some(self.init), WaitOptions::NOHANG) {
-            Ok(None) | Err(rustix::io::Errno::INTR) => return Ok(None),
+            Ok(None) | Err(Errno::INTR) => return Ok(None),
             Ok(Some(_)) | Err(_) => self.has_ended = true,
         }
         let mut text = Vec::new();
@@ -253,14 +254,41 @@ fn become_root(root: &Path) -> Result<(), SandboxError> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
     // All of it is read-only: what root owns there root may write, with no right at all.
     mount("proc", root.join("proc"), "proc", flags, None).map_err(failed("mounting", "/proc"))?;
-    let place = || {
+    let pivot = || {
         rustix::process::chdir(root)?;
         rustix::process::pivot_root(".", ".")?;
         // The old root is mounted over the new one.
         unmount(".", UnmountFlags::DETACH)?;
         rustix::process::chdir("/")
     };
-    place().map_err(failed("changing", "the root"))
+    let placed = match pivot() {
+        Err(Errno::INVAL) => cover_root(root),
+        placed => placed.map_err(io::Error::from),
+    };
+    placed.map_err(failed("changing", "the root"))
+}
+
+/// The same where the root is what the kernel has unpacked (an initramfs), which no call moves away: the new root covers
+/// it, as switch_root(8) does. Nothing else stays mounted but the stage, or by the host's /proc, hidden or not, a script
+/// might mount one that can be written to (`mount_too_revealing` of the kernel).
+fn cover_root(root: &Path) -> io::Result<()> {
+    let is_left = |point: &PathBuf| point != Path::new("/") && !point.starts_with(places::STAGE);
+    loop {
+        let mut points = mounts::points(&root.join("proc"))?;
+        points.retain(is_left);
+        // One goes with that in which it is, and may be seen only when another has gone.
+        let gone =
+            points.iter().rev().filter(|point| unmount(*point, UnmountFlags::DETACH).is_ok());
+        match (points.len(), gone.count()) {
+            (0, _) => break,
+            (_, 0) => return Err(Errno::BUSY.into()),
+            _ => {}
+        }
+    }
+    rustix::process::chdir(root)?;
+    mount_move(root, "/")?;
+    rustix::process::chroot(".")?;
+    Ok(rustix::process::chdir("/")?)
 }
 
 fn host_name() -> String {
@@ -275,7 +303,7 @@ fn reap(program: Pid) -> i32 {
                 let by_signal = || status.terminating_signal().map(|signal| BY_SIGNAL + signal);
                 return status.exit_status().or_else(by_signal).unwrap_or(NOT_STARTED);
             }
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return NOT_STARTED,
         }
     }
@@ -285,7 +313,7 @@ fn reap(program: Pid) -> i32 {
 fn read_now(pipe: &PipeReader, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     match rustix::io::read(pipe, buffer) {
         Ok(n) => Ok(Some(n)),
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         Err(e) => Err(e.into()),
     }
 }

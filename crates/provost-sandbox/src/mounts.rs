@@ -38,6 +38,17 @@ pub(super) fn all() -> io::Result<Vec<Mount>> {
     Ok(mounts)
 }
 
+/// Where something is mounted, hidden or not, by what is mounted at `proc`.
+pub(super) fn points(proc: &Path) -> io::Result<Vec<PathBuf>> {
+    let text = fs::read_to_string(proc.join("self/mountinfo"))?;
+    let point = |line: &str| Some(path(line.split(' ').nth(4)?));
+    Ok(text.lines().filter_map(point).collect())
+}
+
+fn path(escaped: &str) -> PathBuf {
+    PathBuf::from(std::ffi::OsString::from_vec(unescape(escaped)))
+}
+
 /// A line: `ID PARENT MAJOR:MINOR ROOT POINT OPTIONS TAGS… - KIND SOURCE OPTIONS`.
 fn visible(line: &str) -> Option<Mount> {
     let (own, of_kind) = line.split_once(" - ")?;
@@ -45,7 +56,7 @@ fn visible(line: &str) -> Option<Mount> {
     let [id, _, _, _, point, options, ..] = own[..] else { return None };
     let mut of_kind = of_kind.split(' ');
     let (kind, all) = (of_kind.next()?, of_kind.nth(1).unwrap_or_default());
-    let point = PathBuf::from(std::ffi::OsString::from_vec(unescape(point)));
+    let point = path(point);
     let at = open(&point).ok()?;
     // Another one may be mounted over it, or over a folder above it.
     if mount_id(&at).as_deref() != Some(id) {

@@ -1,5 +1,5 @@
 //! Scripts that try to get out: nothing outside changes, whatever they do. Those that would change more than the
-//! namespaces of [`Outer`] hold run in a machine: `tests/machines/escapes.rs`.
+//! namespaces of [`Outer`] hold are for a machine of their own, never for the one that runs the tests.
 
 use provost_tests::{Escape, OldKernel, Out, escapes};
 
