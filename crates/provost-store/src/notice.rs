@@ -107,6 +107,9 @@ pub trait Notices {
 
     /// Whether this daemon delivers now: of many daemons one does.
     fn delivers(&self) -> Answer<'_, bool>;
+
+    /// Waits until this daemon delivers.
+    fn wait_to_deliver(&self) -> Answer<'_, ()>;
 }
 
 /// Who has subscribed.

@@ -324,6 +324,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Whether this daemon delivers notices now: of many daemons one does.
     fn may_deliver(&self) -> Answer<'_, bool>;
 
+    /// Waits until it does.
+    fn wait_for_delivery(&self) -> Answer<'_, ()>;
+
     /// The logs of these runs, and those that were written before `oldest`, in milliseconds of Unix time: counts them,
     /// and removes them if `removes`.
     fn old_logs(&self, runs: Vec<OldRun>, oldest: Option<i64>, removes: bool)

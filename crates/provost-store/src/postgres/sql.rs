@@ -217,6 +217,10 @@ impl Backend for Postgres {
         self.write(self.deliveries.ask(&self.database))
     }
 
+    fn wait_for_delivery(&self) -> Answer<'_, ()> {
+        self.write_unlimited(self.deliveries.wait(&self.database))
+    }
+
     fn old_logs(
         &self,
         runs: Vec<OldRun>,

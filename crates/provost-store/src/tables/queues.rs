@@ -85,6 +85,10 @@ impl<B: Backend> Notices for B {
     fn delivers(&self) -> Answer<'_, bool> {
         self.may_deliver()
     }
+
+    fn wait_to_deliver(&self) -> Answer<'_, ()> {
+        self.wait_for_delivery()
+    }
 }
 
 fn queued(row: Row) -> Result<Queued, Unreadable> {

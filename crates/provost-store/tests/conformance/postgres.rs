@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use provost_steplog::wording::error_chain;
 use provost_store::{
@@ -68,12 +69,37 @@ async fn what_happens_is_queued_for_receivers_and_one_daemon_delivers() {
     let another = open(&url).await;
     assert!(!another.delivers().await.unwrap());
     assert_eq!(another.queued("failures", 9).await.unwrap().len(), 1);
+    // It waits by one connection, however often it is asked.
+    let waits = "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_advisory_lock($1)'
+         AND wait_event = 'advisory'";
+    let waiting = || server.sql("queues", waits);
+    let until = async |waits: bool| {
+        let changes = async {
+            while waiting().is_empty() == waits {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(SOON, changes).await.unwrap();
+    };
+    until(true).await;
+    let first = waiting();
+    for _ in 0..20 {
+        assert!(!another.delivers().await.unwrap());
+    }
+    let is_early = tokio::time::timeout(Duration::from_millis(50), another.wait_to_deliver()).await;
+    assert!(is_early.is_err());
+    assert_eq!(waiting(), first);
     drop(store);
     // The server hears of the connection's end at some time.
-    tokio::time::timeout(SOON, async { while !another.delivers().await.unwrap() {} })
-        .await
-        .unwrap();
+    tokio::time::timeout(SOON, another.wait_to_deliver()).await.unwrap().unwrap();
     assert!(another.delivers().await.unwrap());
+    assert_eq!(waiting(), "");
+    // One that waited and is gone leaves no connection.
+    let third = open(&url).await;
+    assert!(!third.delivers().await.unwrap());
+    until(true).await;
+    drop(third);
+    until(false).await;
 }
 
 #[tokio::test]

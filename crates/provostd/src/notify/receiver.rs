@@ -16,7 +16,7 @@ use super::webhook::Webhook;
 
 /// How often a queue is looked at, …
 const LOOK: Duration = Duration::from_secs(1);
-/// … and how often by a daemon that doesn't deliver, or after an error of the store.
+/// … and how long after another daemon has its turn, or after an error of the store.
 const LATER: Duration = Duration::from_secs(3);
 /// How many notices are looked at together.
 const BATCH: usize = 1000;
@@ -79,7 +79,7 @@ impl Receiver {
         tidied: &mut Option<Instant>,
     ) -> Result<Duration, StoreError> {
         if !queues.store.delivers().await? {
-            return Ok(LATER);
+            queues.store.wait_to_deliver().await?;
         }
         self.tidy(queues, tidied).await?;
         let queued = queues.store.queued(&self.name, BATCH).await?;

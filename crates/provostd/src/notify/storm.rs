@@ -14,7 +14,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::sleep;
 
-/// The pause of a daemon that doesn't deliver, or after an error of the store.
+/// The pause after some events were missed, or after an error of the store.
 const LATER: Duration = Duration::from_secs(3);
 /// How many nodes at once are a storm.
 const LEAST: usize = 10;
@@ -34,8 +34,11 @@ struct Watch {
 /// Watches for ever, while this daemon is who delivers.
 pub(super) async fn watch(store: &dyn Store) {
     loop {
-        let mut events = store.events();
-        if let Err(error) = follow(store, &mut events).await {
+        let followed = async {
+            store.wait_to_deliver().await?;
+            follow(store, &mut store.events()).await
+        };
+        if let Err(error) = followed.await {
             let (hint, why) = (error.hint(), error_chain(&error));
             tracing::error!(hint, "watching for the end of a storm: {why}");
         }
