@@ -20,6 +20,7 @@ mod fold;
 #[cfg(feature = "transfer")]
 mod hex_bytes;
 mod history;
+mod last_success;
 mod node_states;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -65,6 +66,7 @@ pub use history::{
     Durations, HistoryPoint, HistoryScale, HistorySeries, HistoryStore, NodesByStatus, RunCounts,
     StormResult,
 };
+pub use last_success::{FirstDifference, Generations, LastSuccess, SinceSuccess};
 pub use node_states::NodeStates;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]

@@ -2,7 +2,6 @@
 //! last succeeded.
 
 mod changed;
-mod first_difference;
 
 use std::fmt::Write;
 use std::str::FromStr;
@@ -12,8 +11,8 @@ use provost_plan::nodes::{expand, fold};
 use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::{Paint, wording};
 use provost_store::{
-    Factor, FailureGroup, MAX_RUNS, Node, SiteFacts, are_comparable, factors_of, failure_groups,
-    has_failed,
+    Factor, FailureGroup, MAX_RUNS, Node, SinceSuccess, SiteFacts, are_comparable, factors_of,
+    failure_groups, has_failed,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +21,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_set::NodeName;
 use crate::output;
-use changed::{Changed, changed};
+use changed::changed;
 
 /// How many factors of a failure are shown.
 const MOST_FACTORS: usize = 8;
@@ -97,7 +96,8 @@ impl Why {
                 let all: Vec<Value> = explained.iter().map(Explained::json).collect();
                 let mut document = json!({ "failures": all, "others": others });
                 if let Some(changed) = &changes {
-                    document["changed"] = changed.json();
+                    document["changed"] = serde_json::to_value(changed)
+                        .unwrap_or_else(|e| json!({ "error": e.to_string() }));
                 }
                 escape_json(&document.to_string()) + "\n"
             }
@@ -106,7 +106,12 @@ impl Why {
         output::print(text.as_bytes())
     }
 
-    fn text(&self, explained: &[Explained], changed: Option<&Changed>, others: usize) -> String {
+    fn text(
+        &self,
+        explained: &[Explained],
+        changed: Option<&SinceSuccess>,
+        others: usize,
+    ) -> String {
         let paint = Paint::of_stdout();
         let mut parts = Vec::new();
         if explained.is_empty() {
@@ -131,7 +136,7 @@ impl Why {
             parts.push(part);
         }
         if let Some(changed) = changed {
-            parts.push(changed.text(paint));
+            parts.push(changed::text(changed, paint));
         }
         parts.join("\n")
     }

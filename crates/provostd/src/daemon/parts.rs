@@ -260,6 +260,9 @@ impl SharedParts {
                 layouts: self.layouts.clone(),
                 plans: Arc::new(NodePlans::new(self.www.clone())),
                 addresses: self.addresses.clone(),
+                fleet: self.fleet.clone(),
+                reasons: self.reasons.clone(),
+                www: self.www.clone(),
             },
             pages: Arc::new(Pages {
                 open: Default::default(),

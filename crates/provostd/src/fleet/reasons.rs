@@ -1,4 +1,4 @@
-//! The likeliest reason of each failure of many nodes, for the page and for receivers: what its nodes share and the
+//! The likeliest reasons of each failure of many nodes, for the page and for receivers: what its nodes share and the
 //! others don't.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use provost_plan::nodes::expand;
-use provost_store::{Node, SiteFacts, are_comparable, factors_of, failure_groups, failure_id};
+use provost_store::{
+    Factor, Node, SiteFacts, are_comparable, factors_of, failure_groups, failure_id,
+};
 use tokio::task::spawn_blocking;
 
 use super::SHARE;
@@ -17,8 +19,11 @@ use crate::published::PublishedFolder;
 /// What takes no longer is done each time: a page is shown with the reasons of what it shows.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// By the id of the cause, one line for people.
-pub(crate) type ReasonOfCause = BTreeMap<String, String>;
+/// How many are kept of a cause: as many as `provostctl why` shows.
+const MOST: usize = 8;
+
+/// By the id of the cause, lines for people, the likeliest first; at least one.
+pub(crate) type ReasonOfCause = BTreeMap<String, Vec<String>>;
 
 /// The reasons as they were last found.
 pub(crate) struct Reasons {
@@ -65,7 +70,7 @@ impl Reasons {
                 self.keep(found.await.unwrap_or_default(), begun)
             }
         };
-        Ok(reasons.get(&id).cloned())
+        Ok(reasons.get(&id).and_then(|reasons| reasons.first()).cloned())
     }
 
     /// Those that were found so short a time ago that finding them takes a small share of the time.
@@ -96,9 +101,9 @@ fn find<'n>(nodes: impl Iterator<Item = &'n Node> + Clone, www: &Path) -> Reason
     let groups = groups.into_iter().map(|(name, nodes)| (name, expand(&nodes).unwrap_or_default()));
     let site = SiteFacts::new(groups, &provost_publish::publications(www));
     let factors = factors_of(&failures, nodes, &site);
-    let reason = failures
-        .into_iter()
-        .zip(factors)
-        .filter_map(|(failure, factors)| Some((failure.id, factors.first()?.to_string())));
-    reason.collect()
+    let shown = |factors: Vec<Factor>| -> Vec<String> {
+        factors.iter().take(MOST).map(Factor::to_string).collect()
+    };
+    let ids = failures.into_iter().map(|failure| failure.id);
+    ids.zip(factors.into_iter().map(shown)).filter(|(_, reasons)| !reasons.is_empty()).collect()
 }

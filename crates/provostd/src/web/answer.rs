@@ -74,7 +74,9 @@ pub(super) async fn answer(
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let accepted = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
-        return live::stream(pages, page, path.to_owned()).into_response();
+        // No address has a blank.
+        let shared = format!("{path} {}", page.audience());
+        return live::stream(pages, page, shared).into_response();
     }
     let (title, section) = (page.title(), page.section());
     let actor = parts.extensions.get::<Actor>();

@@ -41,7 +41,7 @@ impl Pages {
     }
 }
 
-/// The contents of the page at `path`, from now on.
+/// The contents of the page that is known as `path`, from now on.
 pub(super) fn stream(
     pages: Arc<Pages>,
     page: impl Page,

@@ -36,6 +36,7 @@ pub(crate) mod script;
 pub(crate) mod scripts;
 pub(crate) mod source;
 pub(crate) mod tone;
+pub(crate) mod why;
 
 use std::sync::Arc;
 
@@ -53,6 +54,7 @@ use serde::Deserialize;
 
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
+use crate::admin::accounts::{Actor, May};
 use crate::admin::jobs::Jobs;
 use crate::fleet::Fleet;
 use crate::fleet::history::Range;
@@ -213,7 +215,8 @@ async fn node(
     Path(name): Path<String>,
     parts: Parts,
 ) -> Response<Body> {
-    answer::answer(pages, NodePage { name, known, beats, sources }, &parts).await
+    let may_read = parts.extensions.get::<Actor>().is_some_and(|actor| actor.may() >= May::OPERATE);
+    answer::answer(pages, NodePage { name, known, beats, sources, may_read }, &parts).await
 }
 
 async fn log(

@@ -18,6 +18,7 @@ use super::overview::tone;
 use super::page::{Page, encoded, render};
 use super::plan::ShownPlan;
 use super::run_axis::RunAxis;
+use super::why::Why;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::{self, Beats};
@@ -36,6 +37,8 @@ pub(super) struct NodePage {
     pub(super) known: Arc<KnownNodes>,
     pub(super) beats: Arc<Beats>,
     pub(super) sources: NodeSources,
+    /// Whether the texts of scripts and the values of plans may be shown.
+    pub(super) may_read: bool,
 }
 
 #[derive(Template)]
@@ -46,7 +49,9 @@ struct Content {
     tone: &'static str,
     facts: Vec<(&'static str, String)>,
     /// Of a failure that is no step's.
-    why: Vec<(&'static str, String)>,
+    outcome: Vec<(&'static str, String)>,
+    /// What its failure has in common with others', and what differs from its last success.
+    why: Option<Why>,
     /// What to do about a failure.
     next: Vec<Vec<Piece>>,
     now: Option<Now>,
@@ -112,6 +117,10 @@ impl Page for NodePage {
         is_stored.then_some(&*self.name)
     }
 
+    fn audience(&self) -> &'static str {
+        if self.may_read { "operate" } else { "read" }
+    }
+
     fn stamp(&self, snapshot: &Snapshot) -> u64 {
         let version = snapshot.member(&self.name).map_or(0, |member| member.version);
         version.wrapping_add(self.beats.stamp(&self.name))
@@ -138,7 +147,8 @@ impl Page for NodePage {
             status: node.status,
             tone: tone(node.status),
             facts: facts(&node, now).into_iter().chain(rows).collect(),
-            why: if has_step { Vec::new() } else { why(&node) },
+            outcome: if has_step { Vec::new() } else { outcome(&node) },
+            why: self.why(&node, &runs, newest.more).await?,
             next: next(&node).iter().map(|next| pieces(next)).collect(),
             now: self.running(&node, now),
             axis: RunAxis::new(&runs, now),
@@ -181,8 +191,8 @@ fn facts(node: &Node, now: Timestamp) -> Vec<(&'static str, String)> {
     rows.chain(programs.map(|status| ("program", status))).collect()
 }
 
-/// Why the node failed.
-fn why(node: &Node) -> Vec<(&'static str, String)> {
+/// How the node failed.
+fn outcome(node: &Node) -> Vec<(&'static str, String)> {
     let detail = &node.detail;
     let rows = [
         ("outcome", words::ending(detail)),

@@ -10,9 +10,12 @@ use tokio::task::spawn_blocking;
 use super::flame::Flame;
 use super::page::encoded;
 use super::plan::ShownPlan;
+use crate::fleet::Fleet;
 use crate::fleet::layout::Layouts;
+use crate::fleet::reasons::Reasons;
 use crate::listener::refusal::Refusal;
 use crate::nodes::addresses::Addresses;
+use crate::published::PublishedFolder;
 use crate::published::node_plans::{NodePlan, NodePlans};
 
 /// The variable of a plan that has the node's address, as xCAT's have it.
@@ -25,6 +28,9 @@ pub(crate) struct NodeSources {
     pub(crate) layouts: Arc<Layouts>,
     pub(crate) plans: Arc<NodePlans>,
     pub(crate) addresses: Arc<Addresses>,
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) reasons: Arc<Reasons>,
+    pub(crate) www: PublishedFolder,
 }
 
 /// What is known of one node.

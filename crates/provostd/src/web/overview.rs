@@ -205,7 +205,7 @@ impl Group {
             message: lines.join("\n"),
             nodes: folded(&group.nodes),
             when: group.when(now),
-            why: reasons.get(&group.id).cloned(),
+            why: reasons.get(&group.id).and_then(|reasons| reasons.first()).cloned(),
             hint: group.detail.hint.as_ref().map(|hint| {
                 let nodes: Vec<&str> = group.nodes.iter().map(String::as_str).collect();
                 pieces(&words::hint_of(hint, &nodes))

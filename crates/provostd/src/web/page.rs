@@ -28,6 +28,11 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Whom it is for, where not all see the same: tabs of one audience share a content.
+    fn audience(&self) -> &'static str {
+        ""
+    }
+
     /// What its content depends on: while this is the same, so is the content.
     fn stamp(&self, snapshot: &Snapshot) -> u64 {
         snapshot.version

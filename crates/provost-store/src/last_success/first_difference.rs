@@ -6,14 +6,14 @@ use provost_record::{Run, Stage};
 use provost_steplog::{Entry, Lines};
 use serde::Serialize;
 
-use crate::client::Client;
+use super::LastSuccess;
 
 /// The longest piece of a line that is shown, in characters.
 const MOST: usize = 120;
 
 /// What differs; nothing where all of it is the same.
-#[derive(Default, Serialize)]
-pub(super) struct FirstDifference {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FirstDifference {
     /// The number of the line; the first is 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -29,8 +29,12 @@ pub(super) struct FirstDifference {
 }
 
 impl FirstDifference {
+    pub(super) fn command(&self) -> Option<&str> {
+        self.command.as_deref()
+    }
+
     /// For people.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let shown = |line: &Option<String>| match line {
             Some(line) => format!("{:?}", line.chars().take(MOST).collect::<String>()),
             None => "nothing more".to_owned(),
@@ -45,35 +49,35 @@ impl FirstDifference {
     }
 }
 
-/// What differs between the outputs of a stage in two runs.
-pub(super) async fn first_difference(
-    client: &Client,
-    node: &str,
-    then: (&Run, &Stage),
-    now: (&Run, &Stage),
-) -> FirstDifference {
-    let (before, after) = (output(client, then).await, output(client, now).await);
-    let (Some(before), Some(after)) = (before, after) else {
-        let command = Some(command(node, then, now));
-        return FirstDifference { command, ..FirstDifference::default() };
-    };
-    let differs = |index: &usize| before.get(*index) != after.get(*index);
-    match (0..before.len().max(after.len())).find(differs) {
-        Some(index) => FirstDifference {
-            line: Some(index + 1),
-            then: before.get(index).cloned(),
-            now: after.get(index).cloned(),
-            command: None,
-        },
-        None => FirstDifference::default(),
+impl LastSuccess<'_> {
+    /// What differs between the logs of the two stages, where both were uploaded.
+    pub fn first_difference(
+        &self,
+        node: &str,
+        then: Option<&[u8]>,
+        now: Option<&[u8]>,
+    ) -> FirstDifference {
+        let (Some(before), Some(after)) = (then.map(output), now.map(output)) else {
+            let command = Some(command(node, self.then, self.now));
+            return FirstDifference { command, ..FirstDifference::default() };
+        };
+        let differs = |index: &usize| before.get(*index) != after.get(*index);
+        match (0..before.len().max(after.len())).find(differs) {
+            Some(index) => FirstDifference {
+                line: Some(index + 1),
+                then: before.get(index).cloned(),
+                now: after.get(index).cloned(),
+                command: None,
+            },
+            None => FirstDifference::default(),
+        }
     }
 }
 
-/// The lines that a stage printed, if its log was uploaded.
-async fn output(client: &Client, (run, stage): (&Run, &Stage)) -> Option<Vec<String>> {
-    let log = client.log(&run.run, stage.log.as_deref()?).await.ok()?;
+/// The lines that a stage printed.
+fn output(log: &[u8]) -> Vec<String> {
     let (mut lines, mut pieces) = (Vec::new(), String::new());
-    let mut log = Lines::new(BufReader::new(&log[..]));
+    let mut log = Lines::new(BufReader::new(log));
     while let Ok(Some(line)) = log.read() {
         if let Entry::Output { whole, text, .. } = line.entry {
             pieces.push_str(&String::from_utf8_lossy(text));
@@ -83,7 +87,7 @@ async fn output(client: &Client, (run, stage): (&Run, &Stage)) -> Option<Vec<Str
         }
     }
     lines.extend(Some(pieces).filter(|rest| !rest.is_empty()));
-    Some(lines)
+    lines
 }
 
 /// Shows on the node what differs.
