@@ -123,6 +123,7 @@ mod web_node;
 mod web_orders;
 mod web_page;
 mod web_script;
+mod web_select;
 mod web_why;
 mod webhooks;
 mod why;

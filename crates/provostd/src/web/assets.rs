@@ -19,10 +19,13 @@ const FAILED: &str = "#c4241f";
 const STYLE: &str = concat!(
     include_str!("../../assets/style.css"),
     include_str!("../../assets/act.css"),
-    include_str!("../../assets/history.css")
+    include_str!("../../assets/history.css"),
+    include_str!("../../assets/select.css")
 );
 const SCRIPT: &str =
     concat!(include_str!("../../assets/live.js"), include_str!("../../assets/copy.js"));
+const MAP: &str =
+    concat!(include_str!("../../assets/map.js"), include_str!("../../assets/select.js"));
 
 /// A file.
 struct Asset {
@@ -51,7 +54,7 @@ impl Assets {
             // The policy of pages allows no style of an element's own.
             ("site.css", css, format!(":root {{ --accent: {accent}; }}\n").into()),
             ("live.js", js, SCRIPT.into()),
-            ("map.js", js, include_str!("../../assets/map.js").into()),
+            ("map.js", js, MAP.into()),
             ("icon.svg", svg, icon.replace("ACCENT", accent).into()),
             ("icon-failed.svg", svg, icon.replace("ACCENT", FAILED).into()),
         ];

@@ -64,6 +64,8 @@ pub(super) struct Colored {
     pub(super) look: &'static str,
     pub(super) href: String,
     pub(super) title: String,
+    /// Whether it has more nodes than its address names.
+    pub(super) is_unnamed: bool,
 }
 
 /// A color, and what it means.
@@ -177,7 +179,8 @@ impl Colored {
         }
         all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
         let Some((look, node)) = worst else {
-            return Self { look: "", href: "/nodes".to_owned(), title: cell.label.clone() };
+            let (href, title) = ("/nodes".to_owned(), cell.label.clone());
+            return Self { look: "", href, title, is_unnamed: true };
         };
         let is_one = cell.members.len() == 1 && cell.label == node.name;
         let status = match look {
@@ -191,13 +194,15 @@ impl Colored {
                 }
                 _ => format!("{} {status}", node.name),
             };
-            return Self { look: look.class(), href: of_node(&node.name), title };
+            let (look, href) = (look.class(), of_node(&node.name));
+            return Self { look, href, title, is_unnamed: false };
         }
         Self {
             look: look.class(),
             // Where no set names them, its worst node stands for it.
             href: cell.set.as_ref().map_or_else(|| of_node(&node.name), |set| of_set(set)),
             title: format!("{}: {}", cell.label, summary(&counts)),
+            is_unnamed: cell.set.is_none(),
         }
     }
 }
