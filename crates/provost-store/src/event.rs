@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
-use crate::{Answer, Claim, StoreError};
+use crate::{Answer, Claim, JobNews, StoreError};
 
 /// How many events a subscriber may be behind before it misses some: as many as there are in two seconds of a storm.
 /// Those that it hasn't taken stay in memory.
@@ -24,6 +24,8 @@ pub enum Event {
     Lost(Arc<Lost>),
     /// A claim was accepted.
     Claim(Arc<Claim>),
+    /// A job has changed.
+    Job(Arc<JobNews>),
     /// Some events, it isn't known how many, didn't come.
     Missed,
 }

@@ -20,6 +20,7 @@ mod fold;
 #[cfg(feature = "transfer")]
 mod hex_bytes;
 mod history;
+mod jobs;
 mod last_success;
 mod node_states;
 mod notice;
@@ -66,6 +67,7 @@ pub use history::{
     Durations, HistoryPoint, HistoryScale, HistorySeries, HistoryStore, NodesByStatus, RunCounts,
     StormResult,
 };
+pub use jobs::{Job, JobNews, JobState, JobStore, JobSummary, StoredJob};
 pub use last_success::{FirstDifference, Generations, LastSuccess, SinceSuccess};
 pub use node_states::NodeStates;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};

@@ -311,6 +311,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// What reads. What it writes is committed at once.
     type Reader<'c>: Sql<Error = Self::Error>;
     type Change<'c>: Change<Error = Self::Error>;
+    /// Whether many daemons may use it.
+    const IS_SHARED: bool;
 
     /// Who is told of what.
     fn subscriptions(&self) -> &Arc<Subscriptions>;

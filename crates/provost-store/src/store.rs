@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Accounts, Answer, Enrolment, Event, HistoryStore, Node, NodeStates, Notice, Notices,
+    Accounts, Answer, Enrolment, Event, HistoryStore, JobStore, Node, NodeStates, Notice, Notices,
     PruneScope, Pruned, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status,
     StepTimes, Tokens,
 };
@@ -152,6 +152,7 @@ pub trait Store:
     Accounts
     + Enrolment
     + HistoryStore
+    + JobStore
     + NodeStates
     + Notices
     + StepTimes

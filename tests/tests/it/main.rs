@@ -118,6 +118,7 @@ mod upgrading;
 mod waiting;
 mod web_actions;
 mod web_design;
+mod web_jobs;
 mod web_map;
 mod web_node;
 mod web_orders;

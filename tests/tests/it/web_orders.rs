@@ -214,7 +214,7 @@ fn an_operator_acts_on_a_selection_by_the_program_of_the_site() {
     site.visit("/act/boot?status=installing");
     browser.until_text("main", "no node is selected");
     site.visit("/jobs/none");
-    browser.until_text("main", "knows no job");
+    browser.until_text("main", "there is no job");
 }
 
 #[test]

@@ -85,6 +85,7 @@ fn publish(database: &Arc<Database>, note: &str, events: &broadcast::Sender<Even
     let event = match serde_json::from_str(note) {
         Ok(Note::Lost(lost)) => Event::Lost(Arc::new(lost)),
         Ok(Note::Claim(claim)) => Event::Claim(Arc::new(claim)),
+        Ok(Note::Job(news)) => Event::Job(Arc::new(news)),
         Ok(Note::Arrivals(parts)) => Event::Records(Arc::new(arrivals(database, parts))),
         // A note of a newer daemon may be unknown.
         Err(_) => Event::Missed,

@@ -3,7 +3,7 @@
 use provost_record::Record;
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Claim, Lost, ServiceChange, ServiceChangeKind};
+use crate::{Arrival, Claim, JobNews, Lost, ServiceChange, ServiceChangeKind};
 
 /// The longest note, in bytes (PostgreSQL's limit is 8000).
 const MOST: usize = 7999;
@@ -19,6 +19,7 @@ pub(super) enum Note {
     Arrivals(Vec<RecordRange>),
     Lost(Lost),
     Claim(Claim),
+    Job(JobNews),
 }
 
 /// Records of one run that follow each other.

@@ -5,7 +5,7 @@ use super::error::Failure;
 /// The tables of a new database.
 const TABLES: &str = include_str!("schema.sql");
 /// Their version. Databases of the versions before it are of the time before the first release.
-const VERSION: i32 = 14;
+const VERSION: i32 = 15;
 /// The lock of those who change tables: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7401;
 

@@ -181,6 +181,27 @@ CREATE TABLE storm_result (
     lost      bigint NOT NULL
 );
 
+-- What admins had provostd do to many nodes, in JSON; how often the daemon that does it has said so, when it was done,
+-- or when it was seen that the daemon is gone.
+CREATE TABLE job (
+    id          text COLLATE "C" PRIMARY KEY,
+    began       bigint NOT NULL,
+    beat        bigint NOT NULL DEFAULT 0,
+    ended       bigint,
+    interrupted bigint,
+    body        text NOT NULL
+);
+CREATE INDEX job_began ON job (began);
+CREATE INDEX job_running ON job (id) WHERE ended IS NULL AND interrupted IS NULL;
+
+-- The nodes for which a job is done; why that failed, if it did.
+CREATE TABLE job_node (
+    job     text COLLATE "C" NOT NULL,
+    node    text COLLATE "C" NOT NULL,
+    failure text,
+    PRIMARY KEY (job, node)
+);
+
 -- When a daemon was last up.
 CREATE TABLE watch (
     at timestamptz NOT NULL

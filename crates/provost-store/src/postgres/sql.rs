@@ -122,6 +122,7 @@ impl Change for Transaction<'_> {
         let note = |event| match event {
             Event::Lost(lost) => Some(Note::Lost(Arc::unwrap_or_clone(lost))),
             Event::Claim(claim) => Some(Note::Claim(Arc::unwrap_or_clone(claim))),
+            Event::Job(news) => Some(Note::Job(Arc::unwrap_or_clone(news))),
             // Those of records are told where these are stored.
             Event::Records(_) | Event::Missed => None,
         };
@@ -191,6 +192,7 @@ impl Backend for Postgres {
     type Error = Failure;
     type Reader<'c> = Object;
     type Change<'c> = Transaction<'c>;
+    const IS_SHARED: bool = true;
 
     fn subscriptions(&self) -> &Arc<Subscriptions> {
         &self.database.subscriptions

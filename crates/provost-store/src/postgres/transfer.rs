@@ -183,8 +183,10 @@ async fn import_all(
     }
     finish(&mut present, &mut counts).await?;
     // What comes next gets the ids above, and the planner knows how much there is.
-    for table in TABLES.iter().filter(|table| table.columns.contains(&"id")) {
-        let name = table.name;
+    let numbered = "SELECT table_name::text FROM information_schema.columns
+         WHERE table_schema = 'provost' AND column_name = 'id' AND is_identity = 'YES'";
+    for table in change.query(numbered, &[]).await? {
+        let name: String = table.try_get(0)?;
         let ids = format!(
             "SELECT setval(pg_get_serial_sequence('{name}', 'id'), max(id)) FROM {name} HAVING max(id) > 0"
         );

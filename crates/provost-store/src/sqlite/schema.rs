@@ -10,7 +10,7 @@ use crate::answer::Unreleased;
 /// The tables of a new file.
 const TABLES: &str = include_str!("schema.sql");
 /// Their version. Files of the versions before it are of the time before the first release.
-const VERSION: u32 = 16;
+const VERSION: u32 = 17;
 
 /// What a new file is made with. Most changes are of a few
 /// hundred bytes at many places, and each costs a page in the write-ahead log: so pages are small.

@@ -163,3 +163,24 @@ CREATE TABLE storm_result (
     failed    INTEGER NOT NULL,
     lost      INTEGER NOT NULL
 ) STRICT;
+
+-- What admins had provostd do to many nodes, in JSON; how often the daemon that does it has said so, when it was done,
+-- or when it was seen that the daemon is gone.
+CREATE TABLE job (
+    id          TEXT NOT NULL PRIMARY KEY,
+    began       INTEGER NOT NULL,
+    beat        INTEGER NOT NULL DEFAULT 0,
+    ended       INTEGER,
+    interrupted INTEGER,
+    body        TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_began ON job (began);
+CREATE INDEX job_running ON job (id) WHERE ended IS NULL AND interrupted IS NULL;
+
+-- The nodes for which a job is done; why that failed, if it did.
+CREATE TABLE job_node (
+    job     TEXT NOT NULL,
+    node    TEXT NOT NULL,
+    failure TEXT,
+    PRIMARY KEY (job, node)
+) STRICT, WITHOUT ROWID;

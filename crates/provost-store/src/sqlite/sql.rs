@@ -211,6 +211,7 @@ impl Backend for Sqlite {
     type Error = rusqlite::Error;
     type Reader<'c> = Handle<'c>;
     type Change<'c> = Handle<'c>;
+    const IS_SHARED: bool = false;
 
     fn subscriptions(&self) -> &Arc<Subscriptions> {
         &self.subscriptions

@@ -3,6 +3,7 @@
 mod admins;
 mod history;
 pub(crate) mod identities;
+mod jobs;
 pub(crate) mod nodes;
 pub(crate) mod prune;
 mod queues;

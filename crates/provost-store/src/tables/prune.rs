@@ -230,5 +230,6 @@ async fn forget_some<C: Change>(db: &C, keep: Retention, at: Timestamp) -> Resul
     ] {
         db.execute(delete, values![old]).await?;
     }
-    Ok(runs.max(audit) == BITE as u64)
+    let more_jobs = super::jobs::forget_some(db, keep, at).await?;
+    Ok(more_jobs || runs.max(audit) == BITE as u64)
 }

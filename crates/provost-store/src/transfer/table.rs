@@ -37,6 +37,8 @@ pub(crate) const TABLES: &[Table] = &[
         name: "storm_result",
         columns: &["began", "ended", "nodes", "succeeded", "failed", "lost"],
     },
+    Table { name: "job", columns: &["id", "began", "beat", "ended", "interrupted", "body"] },
+    Table { name: "job_node", columns: &["job", "node", "failure"] },
 ];
 
 /// The table of this name, and those of its columns that a stream has. An older version's stream may

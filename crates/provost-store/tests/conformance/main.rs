@@ -3,6 +3,7 @@
 
 mod enrolment;
 mod history;
+mod jobs;
 mod notices;
 mod postgres;
 mod pruning;

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
 use crate::history::{keeps_history, many_daemons};
+use crate::jobs::keeps_jobs;
 use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
@@ -51,6 +52,13 @@ async fn old_history_is_removed() {
     let server = Server::start();
     let url = server.database("old");
     prunes(&open_with(&url, PostgresFiles::default(), ROOM).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn jobs_are_kept_for_all_to_see() {
+    let server = Server::start();
+    let url = server.database("jobs");
+    keeps_jobs(&open(&url).await, &open(&url).await).await;
 }
 
 #[tokio::test]

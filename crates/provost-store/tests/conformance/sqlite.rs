@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
 use crate::history::{keeps_history, many_daemons};
+use crate::jobs::keeps_jobs;
 use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
@@ -49,6 +50,13 @@ async fn of_old_changes_the_newest_stay() {
     let left = "SELECT count(*), min(id) FROM audit";
     let left = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(left, (provost_api::limits::AUDIT as i64, 21));
+}
+
+#[tokio::test]
+async fn jobs_are_kept_for_all_to_see() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    keeps_jobs(&store, &store).await;
 }
 
 #[tokio::test]

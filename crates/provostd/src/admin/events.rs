@@ -67,6 +67,7 @@ async fn told(event: StoreEvent) -> Vec<Event> {
         },
         StoreEvent::Lost(lost) => named("lost", json!(*lost)),
         StoreEvent::Claim(claim) => named("claim", json!(*claim)),
+        StoreEvent::Job(_) => Vec::new(),
         StoreEvent::Missed => vec![missed()],
     }
 }

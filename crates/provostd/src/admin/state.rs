@@ -5,7 +5,7 @@ use provost_store::Store;
 
 use super::accounts::AuditLog;
 use super::health::DataFolder;
-use super::jobs::Jobs;
+use super::jobs::carried::Jobs;
 use super::jobs::order::OrderHooks;
 use super::retention::Pruner;
 use crate::fleet::Fleet;

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::admin::accounts::{AuditLog, Logins};
 use crate::admin::health::DataFolder;
-use crate::admin::jobs::Jobs;
+use crate::admin::jobs::carried::Jobs;
 use crate::admin::jobs::order::OrderHooks;
 use crate::admin::retention::Pruner;
 use crate::admin::{self, AdminState};
@@ -48,6 +48,7 @@ use crate::published::site_groups::SiteGroups;
 use crate::published::{PublishedFolder, SiteNodes};
 use crate::web::assets::Assets;
 use crate::web::events::Events;
+use crate::web::jobs::JobList;
 use crate::web::live::Pages;
 use crate::web::node_about::NodeSources;
 use crate::web::overview::Overview;
@@ -127,7 +128,7 @@ impl Parts {
             refresher,
             expiry,
             orders: Arc::new(OrderHooks::new(&config.hooks)),
-            jobs: Default::default(),
+            jobs: Arc::new(Jobs::new(store.clone())),
             store,
             www,
             metrics,
@@ -154,6 +155,7 @@ impl Parts {
         tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
         tasks.spawn(shared.history.keep(stop.clone()));
         tasks.spawn(fleet.keep(site, stop.clone()));
+        tasks.spawn(shared.jobs.keep(stop.clone()));
         let queues = Queues { store: store.clone(), metrics: metrics.clone(), reasons };
         tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
         let xcat = Arc::new(Xcat::new(store, www, stop, config.xcat.dns));
@@ -289,6 +291,7 @@ impl SharedParts {
                 expiry: self.expiry.clone(),
             },
             events: Events { recent: self.recent.clone() },
+            job_list: JobList { store: self.store.clone() },
             store: self.store.clone(),
             known: self.known.clone(),
             fleet: self.fleet.clone(),

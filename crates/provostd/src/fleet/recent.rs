@@ -90,6 +90,8 @@ impl Recent {
                 fleet.has_changed(&claim.node);
                 RecentEvent::Claim(claim)
             }
+            // Pages that show it look again.
+            Event::Job(news) => return fleet.has_changed(&news.node),
             Event::Missed => return fleet.has_missed(),
         };
         kept.add(at, event);

@@ -141,7 +141,11 @@ async fn make(
         (None, Ok([node])) => action.then(node),
         (None, nodes) => {
             let nodes = nodes.unwrap_or_default().to_vec();
-            format!("/jobs/{}", admin.jobs.add_done(action.word(), actor.who(), nodes))
+            match admin.jobs.add_done(action.word(), actor.who(), nodes).await {
+                Ok(id) => format!("/jobs/{id}"),
+                // It is done all the same, and the log of changes has it.
+                Err(_) => "/nodes".to_owned(),
+            }
         }
     };
     Redirect::to(&to).into_response()

@@ -7,15 +7,16 @@ use askama::Template;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
 use provost_steplog::wording;
-use provost_store::{Node, UpdateStatus, failure_groups_by, words};
+use provost_store::{JobState, Node, UpdateStatus, failure_groups_by, words};
 
 use super::action::{Action, of_node};
 use super::confirmation::shown;
 use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::admin::jobs::Job;
+use crate::admin::jobs::carried::Jobs;
 use crate::fleet::Fleet;
-use crate::fleet::snapshot::{Member, Snapshot};
+use crate::fleet::snapshot::Member;
 use crate::listener::refusal::Refusal;
 
 /// How many causes are shown.
@@ -26,7 +27,9 @@ const MOST_IN_ADDRESS: usize = 2_000;
 /// The page.
 #[derive(Clone)]
 pub(super) struct JobPage {
-    pub(super) job: Arc<Job>,
+    /// As it was when the page was opened.
+    pub(super) job: Job,
+    pub(super) jobs: Arc<Jobs>,
     pub(super) fleet: Arc<Fleet>,
 }
 
@@ -43,6 +46,11 @@ struct Content<'a> {
     ended: usize,
     sent: usize,
     is_order: bool,
+    /// How long ago it was seen that its daemon is gone, …
+    interrupted: Option<String>,
+    /// … for which nodes nothing says how it went, and what to type for them.
+    rest: String,
+    rest_by_hand: Vec<String>,
     typed: Vec<(String, String, String)>,
     failures: Vec<Row>,
     /// What the nodes are now: how many, the word, its tone, and where they are listed.
@@ -68,29 +76,23 @@ struct Cause {
 
 impl Page for JobPage {
     fn title(&self) -> String {
-        let action = Action::ALL.into_iter().find(|action| action.word() == self.job.word);
-        let subject = match &self.job.nodes[..] {
-            [one] => one.clone(),
-            many => wording::count(many.len(), "node"),
-        };
-        match (&self.job.script, action) {
-            (Some(script), _) => format!("Rerun {script} on {subject}"),
-            (None, Some(action)) => action.title(&subject),
-            (None, None) => subject,
-        }
+        title(&self.job.word, self.job.script.as_deref(), &self.job.nodes)
     }
 
     fn section(&self) -> &'static str {
         "nodes"
     }
 
-    fn stamp(&self, snapshot: &Snapshot) -> u64 {
-        snapshot.version.wrapping_add(self.job.ended() as u64)
-    }
-
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
-        let job = &*self.job;
+        // It goes on, maybe by another daemon.
+        let job = &self.jobs.job(&self.job.id).await?.unwrap_or_else(|| self.job.clone());
+        let now = Timestamp::now();
+        let interrupted = match job.state {
+            JobState::Interrupted(at) => Some(words::ago(at, now)),
+            JobState::Running | JobState::Done(_) => None,
+        };
+        let rest = job.without_result();
         let failures = job.failures();
         let failed: usize = failures.iter().map(|group| group.nodes.len()).sum();
         let (all, ended, is_order) = (job.nodes.len(), job.ended(), !job.typed.is_empty());
@@ -100,7 +102,10 @@ impl Page for JobPage {
         render(&Content {
             title: self.title(),
             job,
-            ago: words::ago(job.began, Timestamp::now()),
+            ago: words::ago(job.began, now),
+            rest_by_hand: job.by_hand_of(&rest.iter().cloned().collect()),
+            rest: fold(&rest),
+            interrupted,
             nodes: fold(&job.nodes),
             href: if let [one] = &job.nodes[..] { Some(of_node(one)) } else { None },
             all,
@@ -172,6 +177,20 @@ impl JobPage {
             nodes: fold(&group.nodes),
         };
         failure_groups_by(failed).iter().take(MOST_GROUPS).map(cause).collect()
+    }
+}
+
+/// What is done, and to how many nodes.
+pub(super) fn title(word: &str, script: Option<&str>, nodes: &[String]) -> String {
+    let action = Action::ALL.into_iter().find(|action| action.word() == word);
+    let subject = match nodes {
+        [one] => one.clone(),
+        many => wording::count(many.len(), "node"),
+    };
+    match (script, action) {
+        (Some(script), _) => format!("Rerun {script} on {subject}"),
+        (None, Some(action)) => action.title(&subject),
+        (None, None) => format!("{word} {subject}"),
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod hint;
 pub(crate) mod histogram;
 pub(crate) mod history;
 pub(crate) mod job;
+pub(crate) mod jobs;
 pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod log_text;
@@ -55,7 +56,7 @@ use serde::Deserialize;
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
 use crate::admin::accounts::{Actor, May};
-use crate::admin::jobs::Jobs;
+use crate::admin::jobs::carried::Jobs;
 use crate::fleet::Fleet;
 use crate::fleet::history::Range;
 use crate::listener::refusal::{Refusal, Refused};
@@ -65,6 +66,7 @@ use crate::nodes::history::KnownNodes;
 use assets::Assets;
 use events::Events;
 use job::JobPage;
+use jobs::JobList;
 use live::Pages;
 use log::{LogPage, LogQuery};
 use node::NodePage;
@@ -88,6 +90,7 @@ pub(crate) struct WebState {
     pub(crate) scripts: Scripts,
     pub(crate) published: PublicationsPage,
     pub(crate) events: Events,
+    pub(crate) job_list: JobList,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) known: Arc<KnownNodes>,
     pub(crate) fleet: Arc<Fleet>,
@@ -109,6 +112,7 @@ pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(page::<PublicationsPage>))
         .route("/events", get(page::<Events>))
+        .route("/jobs", get(page::<JobList>))
         .route("/jobs/{id}", get(job))
         .route("/pending", get(pending))
         .with_state(state)
@@ -248,13 +252,14 @@ async fn job(
     Path(id): Path<String>,
     parts: Parts,
 ) -> Response<Body> {
-    match jobs.job(&id) {
-        Some(job) => answer::answer(pages, JobPage { job, fleet }, &parts).await,
-        None => {
-            let error = format!("this provostd knows no job {id:?}");
+    match jobs.job(&id).await {
+        Ok(Some(job)) => answer::answer(pages, JobPage { job, jobs, fleet }, &parts).await,
+        Ok(None) => {
+            let error = format!("there is no job {id:?}, or it is kept no longer");
             let hint = "see what nodes report: /nodes; what was changed: provostctl audit";
             answer::refused(&Refusal::new(StatusCode::NOT_FOUND, error, hint), "nodes")
         }
+        Err(error) => answer::refused(&error.into(), "nodes"),
     }
 }
 

@@ -167,6 +167,31 @@ CREATE TABLE provost.identity (
 
 
 --
+-- Name: job; Type: TABLE; Schema: provost; Owner: -
+--
+
+CREATE TABLE provost.job (
+    id text NOT NULL COLLATE pg_catalog."C",
+    began bigint NOT NULL,
+    beat bigint DEFAULT 0 NOT NULL,
+    ended bigint,
+    interrupted bigint,
+    body text NOT NULL
+);
+
+
+--
+-- Name: job_node; Type: TABLE; Schema: provost; Owner: -
+--
+
+CREATE TABLE provost.job_node (
+    job text NOT NULL COLLATE pg_catalog."C",
+    node text NOT NULL COLLATE pg_catalog."C",
+    failure text
+);
+
+
+--
 -- Name: log; Type: TABLE; Schema: provost; Owner: -
 --
 
@@ -333,7 +358,7 @@ CREATE TABLE provost.watch (
 --
 
 COPY provost.admin (name, role, token, created, until) FROM stdin;
-lee	read	\\xe1d5b828d3f5b783317db1d4bf75d4734c8777d08cac2b3bc8a9c60a81544b51	1795879726000	1796879726000
+lee	read	\\x24c0a1b40d955736cdadfada4d2f49d11543d6dad6d4afd772e7133304755557	1795892548000	1796892548000
 \.
 
 
@@ -342,22 +367,22 @@ lee	read	\\xe1d5b828d3f5b783317db1d4bf75d4734c8777d08cac2b3bc8a9c60a81544b51	179
 --
 
 COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
-1	1795879721836	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
-2	1795879721975	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
-3	1795879722078	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
-4	1795879725683	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
-5	1795879725796	root	admin.sock	token	{"nodes":"cn008"}	done
-6	1795879725909	root	admin.sock	release	{"nodes":"cn002"}	done
-7	1795879725956	root	admin.sock	remove	{"nodes":"cn004"}	done
-8	1795879726005	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
-9	1795879726079	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
-10	1795879726343	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
-11	1795879726400	root	admin.sock	admin remove	{"name":"kim"}	done
-12	1795879726931	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
-13	1795879727583	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
-14	1795879728262	root	admin.sock	approve	{"node":"cn006"}	done
-15	1795879728687	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
-16	1795879728829	root	admin.sock	enroll close	{}	done
+1	1795892546012	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn001"}	done
+2	1795892546165	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn002"}	done
+3	1795892546286	root	admin.sock	token	{"force":true,"missing":false,"nodes":"cn003"}	done
+4	1795892548329	root	admin.sock	token	{"force":true,"nodes":"cn004"}	done
+5	1795892548416	root	admin.sock	token	{"nodes":"cn008"}	done
+6	1795892548484	root	admin.sock	release	{"nodes":"cn002"}	done
+7	1795892548542	root	admin.sock	remove	{"nodes":"cn004"}	done
+8	1795892548597	root	admin.sock	revoke	{"nodes":"cn006"}	refused: no node was revoked: unknown cn006
+9	1795892548660	root	admin.sock	admin add	{"forMs":1000000000,"name":"lee","role":"read"}	done
+10	1795892548741	root	admin.sock	admin add	{"forMs":60000,"name":"kim","role":"operate"}	done
+11	1795892548802	root	admin.sock	admin remove	{"name":"kim"}	done
+12	1795892549045	root	admin.sock	join	{"forMs":1800000,"nodes":"cn009"}	done
+13	1795892549383	root	admin.sock	join	{"forMs":3600000,"nodes":"cn005"}	done
+14	1795892549642	root	admin.sock	approve	{"node":"cn006"}	done
+15	1795892549799	root	admin.sock	enroll open	{"forMs":3600000,"nodes":"cn007"}	done
+16	1795892549883	root	admin.sock	enroll close	{}	done
 \.
 
 
@@ -366,8 +391,8 @@ COPY provost.audit (id, at, who, source, action, request, result) FROM stdin;
 --
 
 COPY provost.enrolment_join (node, sha256, since, until, origin, spent) FROM stdin;
-cn009	\\x19eccee258caabbed44aaaf90d364481caf4d10aca09b6df900db4cee8a4340c	1795879726000	1795881526000	\N	1795879727150
-cn005	\\x429957fdfcadb4c3e05346965c5a52f6a6ecc0569cc78075bdac9e85adbd414e	1795879727000	1795883327000	\N	1795879727691
+cn009	\\xd43cce051c729dda306aa24b0c076e36eec9912c42ce2ff53d0ac279ab056e7a	1795892549000	1795894349000	\N	1795892549167
+cn005	\\x09f3bf2f483d32421019578b45eb0b5bf3f029460befe0f91a3a8364d34f1ce7	1795892549000	1795896149000	\N	1795892549456
 \.
 
 
@@ -392,8 +417,8 @@ COPY provost.enrolment_window (node, until) FROM stdin;
 --
 
 COPY provost.history (step, at, began, succeeded, failed, boots, nodes) FROM stdin;
-60	1795879680000	0	0	0		{"defined":8}
-3600	1795878000000	0	0	0		{"defined":8}
+60	1795892520000	0	0	0		{"defined":8}
+3600	1795892400000	0	0	0		{"defined":8}
 \.
 
 
@@ -402,18 +427,18 @@ COPY provost.history (step, at, began, succeeded, failed, boots, nodes) FROM std
 --
 
 COPY provost.history_part (id, at, began, succeeded, failed, boots) FROM stdin;
-1	1795879680000	1	0	0	
-2	1795879680000	0	1	0	116:1
-3	1795879680000	1	0	0	
-4	1795879680000	0	1	0	
-5	1795879680000	1	0	0	
-6	1795879680000	0	1	0	86:1
-7	1795879680000	1	0	0	
-8	1795879680000	0	0	1	
-9	1795879680000	1	0	0	
-10	1795879680000	0	1	0	113:1
-11	1795879680000	1	0	0	
-12	1795879680000	0	1	0	122:1
+1	1795892520000	1	0	0	
+2	1795892520000	0	1	0	118:1
+3	1795892520000	1	0	0	
+4	1795892520000	0	1	0	
+5	1795892520000	1	0	0	
+6	1795892520000	0	1	0	86:1
+7	1795892520000	1	0	0	
+8	1795892520000	0	0	1	
+9	1795892520000	1	0	0	
+10	1795892520000	0	1	0	110:1
+11	1795892520000	1	0	0	
+12	1795892520000	0	1	0	109:1
 \.
 
 
@@ -422,9 +447,25 @@ COPY provost.history_part (id, at, began, succeeded, failed, boots) FROM stdin;
 --
 
 COPY provost.identity (key, node, since, until, revoked) FROM stdin;
-\\xd7c51c3292b587b85b42b7327b69d9856afc4ee1b1a6ee27e5c9838d9a82296d	cn009	1795879727150	1798471727000	\N
-\\x10f338ae9c5f9a9eccbcdf233bde65966d121b04d7c635ce543e82eecbf98a4c	cn005	1795879727691	1798471727000	\N
-\\xe679087d011721ec2b822b2e1e41ed42c6c450c687794c1c06b7e203449e33e9	cn006	1795879728000	1798471728000	\N
+\\xe9ad6f341ceb32a518edc5c8b16007607ad3d31fd89c29487fdae8d258faa5a3	cn009	1795892549167	1798484549000	\N
+\\x38589a9e38c2ef423bdc4de3b7fcc3c6987ac02cf3a739e607fe775c4bee3bb0	cn005	1795892549456	1798484549000	\N
+\\x2922fd083161b1c579be6a561a0aa716d8f7fe061d7e3ae7ddca4ac1df864d9a	cn006	1795892549000	1798484549000	\N
+\.
+
+
+--
+-- Data for Name: job; Type: TABLE DATA; Schema: provost; Owner: -
+--
+
+COPY provost.job (id, began, beat, ended, interrupted, body) FROM stdin;
+\.
+
+
+--
+-- Data for Name: job_node; Type: TABLE DATA; Schema: provost; Owner: -
+--
+
+COPY provost.job_node (job, node, failure) FROM stdin;
 \.
 
 
@@ -433,7 +474,7 @@ COPY provost.identity (key, node, since, until, revoked) FROM stdin;
 --
 
 COPY provost.log (node, run, name, at, success, bytes) FROM stdin;
-cn002	01a222c5-e142-750a-9c8a-632153283b9a	03-fails	2026-11-28 15:28:43.850985+00	f	\\x323032362d31312d32385431353a32383a34332e3734375a207374646f757420462073657474696e672075700a323032362d31312d32385431353a32383a34332e3734375a20657865632046203235383538203235383537207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385431353a32383a34332e3734395a207374646572722046206e6f206469736b0a323032362d31312d32385431353a32383a34332e3734395a20657869742046203235383538203720316d730a
+cn002	01a22389-8eea-7332-a4bb-e20a9b0f507f	03-fails	2026-11-28 19:02:27.63401+00	f	\\x323032362d31312d32385431393a30323a32372e3531375a207374646f757420462073657474696e672075700a323032362d31312d32385431393a30323a32372e3533345a20657865632046203135313334203135313332207368202d6320276563686f206e6f206469736b203e26323b20657869742037270a323032362d31312d32385431393a30323a32372e3533355a207374646572722046206e6f206469736b0a323032362d31312d32385431393a30323a32372e3533355a20657869742046203135313334203720306d730a
 \.
 
 
@@ -442,13 +483,13 @@ cn002	01a222c5-e142-750a-9c8a-632153283b9a	03-fails	2026-11-28 15:28:43.850985+0
 --
 
 COPY provost.node (name, state, due) FROM stdin;
-cn001	{"name":"cn001","status":"booted","since":"2026-11-28T15:28:43Z","updatestatus":"synced","lastSeen":"2026-11-28T15:28:43Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e00b-7715-93f7-70f78481e498","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T15:28:43Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a222c5-df1a-709f-b79b-517ac416eb23","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T15:28:42Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":5756,"all":5756,"recordsInHour":26,"runsInHour":3}}	\N
-cn003	{"name":"cn003","status":"booted","since":"2026-11-28T15:28:44Z","lastSeen":"2026-11-28T15:28:44Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e36a-7469-a2f1-c4f2a1d38c29","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T15:28:44Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
-cn002	{"name":"cn002","status":"failed","since":"2026-11-28T15:28:43Z","lastSeen":"2026-11-28T15:28:43Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-e142-750a-9c8a-632153283b9a","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpBD9Opz/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpBD9Opz/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T15:28:43Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T15:28:45.912570212Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498855,"inHour":2729,"all":2729,"recordsInHour":10,"runsInHour":1}}	\N
-cn008	{"name":"cn008","status":"defined","since":"2026-11-28T15:28:45Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn009	{"name":"cn009","status":"booted","since":"2026-11-28T15:28:47Z","lastSeen":"2026-11-28T15:28:47Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a222c5-efa1-73f3-b17b-b472c8db1d9d","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T15:28:47Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["AB323DAAEB15860C"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":false,"records":{"hour":498855,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
-cn005	{"name":"cn005","status":"defined","since":"2026-11-28T15:28:47.691444886Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
-cn006	{"name":"cn006","status":"defined","since":"2026-11-28T15:28:48Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn001	{"name":"cn001","status":"booted","since":"2026-11-28T19:02:27Z","updatestatus":"synced","lastSeen":"2026-11-28T19:02:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22389-8e45-7531-b8f9-fc9bea4cad12","seq":10,"attempt":1,"ended":"success","steps":3,"heard":"2026-11-28T19:02:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerun":{"service":"run","run":"01a22389-8d26-74f6-bce0-ead09041b310","seq":6,"ended":"success","steps":1,"heard":"2026-11-28T19:02:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["52F1AC3D02B59A92"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498859,"inHour":5755,"all":5755,"recordsInHour":26,"runsInHour":3}}	\N
+cn003	{"name":"cn003","status":"booted","since":"2026-11-28T19:02:27Z","lastSeen":"2026-11-28T19:02:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22389-9047-72bd-bc15-33d7899db24a","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T19:02:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["52F1AC3D02B59A92"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498859,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
+cn002	{"name":"cn002","status":"failed","since":"2026-11-28T19:02:27Z","lastSeen":"2026-11-28T19:02:27Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22389-8eea-7332-a4bb-e20a9b0f507f","seq":10,"attempt":1,"failure":{"step":{"stage":"fails","args":[]},"cause":"exit","exitCode":7,"errorLine":"4 setup /tmp/.tmpEr07Mu/nodes/cn002/state/bundle/fails","calledFrom":"7 main /tmp/.tmpEr07Mu/nodes/cn002/state/bundle/fails","errorMessage":"setting up\\nno disk","command":"sh -c 'echo no disk >&2; exit 7'","hint":"see all its output on the node: provost log fails; fix it, then: provost boot --continue"},"ended":"failure","steps":4,"heard":"2026-11-28T19:02:27Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[],"released":"2026-11-28T19:02:28.493866283Z"},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["52F1AC3D02B59A92"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":true,"records":{"hour":498859,"inHour":2729,"all":2729,"recordsInHour":10,"runsInHour":1}}	\N
+cn009	{"name":"cn009","status":"booted","since":"2026-11-28T19:02:29Z","lastSeen":"2026-11-28T19:02:29Z","reported":true,"kickstarted":false,"life":{"service":"boot","run":"01a22389-95e7-7522-91a8-8432f98f5780","seq":6,"attempt":1,"ended":"success","steps":1,"heard":"2026-11-28T19:02:29Z","limit":{"secs":300,"nanos":0},"reboots":false},"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":1,"plan":1,"keys":["52F1AC3D02B59A92"]},"program":"0.1.0","facts":{"arch":"x86_64","cpus":"2","kernel":"6.18.44-fc-v769","memoryMiB":"24105","os":"debian 12"},"plainHttp":false,"records":{"hour":498859,"inHour":1328,"all":1328,"recordsInHour":6,"runsInHour":1}}	\N
+cn008	{"name":"cn008","status":"defined","since":"2026-11-28T19:02:28Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn005	{"name":"cn005","status":"defined","since":"2026-11-28T19:02:29.456012686Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
+cn006	{"name":"cn006","status":"defined","since":"2026-11-28T19:02:29Z","reported":false,"kickstarted":false,"rerunIsNewer":false,"attempts":{"count":0,"newest":[]},"claims":{"status":null,"programs":{}},"seen":{"bundle":0,"plan":0},"plainHttp":false,"records":{"hour":0,"inHour":0,"all":0,"recordsInHour":0,"runsInHour":0}}	\N
 \.
 
 
@@ -465,18 +506,18 @@ COPY provost.notice (id, receiver, at, body) FROM stdin;
 --
 
 COPY provost.record (run, seq, last, bytes, body) FROM stdin;
-1	1	2	482	\\x28b52ffd60e30065080006943c2340895607b85b28d1f8eddfc4024196ebb2b381094a4d8c58db9005b0dd894571b01301300032003200eac0f33b3eced3e7f32ce7a7cfe84d5968c83ca296e7b77c0ce8e904cbd82d276bc0ad5a4bb5d53d1f6ade94dd30f3908aa25cdca574c3f3a3c07c9e65424dcff99e16ff6015d612e60eed0e4d29549c4a6243a8a631aa04eeee5b7abee3889ebe348c19dc32b4f31bed446df0f43d5f3a20f874d60a9a43389f01a377085f4ef8144f8fedb5c67eec41a636694fc545995a0e011155556d7c99984cc3349e76f12603ce562cde940091c877159cc72c1dcf97cfd3135d6ccf0f601209d1d374f374a5211e0a2a54070049b4d3305aacc1221536eba5d7fd00857678deb907
-1	3	10	1735	\\x28b52ffd60ce05f50b00e6954224306bac0383967fca4ac1f3e3a30b7136687674e61acf0cd45689fed2001f0b0903851415350037003b00dcdf77b394531fbe3e53b3f4fda41c00cf1d1bc8f78dacbc70787ec4dadf27b0061f83cb42782c592b714cb1c343a0589b21a71e22bbe0f99974727c15f806c634b7b4a7f0535ca224f39265ba44e2d49cc922196371a9c3d349fa7e2945e5e17946f4fb1a458ec3b3741ca46cbdea40cef36d558ab50122d85af0cda09153a334cd6fe3b5e3f33d3f686ce4f72c69d4f880726f598b0285824061ca427105f88e30038d0fe40111eda9d518b314c63cc724da6b9346088ae437d178236b94640b3ca4f875edb107bf700cba0f1e22f455f0cd80b876a4bf12f7f46516a554292060221119c41b60e9303d9829dc8bc1d105e0720877183bc98c7c9d5ad04463ef0e35a6a88d006034866b1dc6ea78d865b824f421dad330ca45081082e271f12cd9fa5a90b5e1a65bab5b3e745c1a82062ab004ee8250c021a805cac87641bc18a642c2fa333972da25212c22efa0a0
-2	1	2	468	\\x28b52ffd60d5002d080036d33a2340895607b85b28d118cddec402bd90142833e10b287db1475a8324c4232616c5c14e042f0031002f00f0fb8ed0f3f4c7117d9f3e239eb2d0b079442dbf6fc98bc6d309b4ada29bb001451563cae9d2ef1b0e4fd94e330f09f1ada6de61599412952dddf0fb283021e83db1fdc1415f3bd6202358a2de82788a5916423163a24aa0aa325bdf74b6d6130a32aa3583c20cee7b463f511b3c5dbf978e067c7a73054e41f87e01233e642f2764e6e9d171afd8dc1836a589631591b5d65a6e2f13b3711ac6932a782ee06c46c153024422575678b8791dbf97d0d393c59a7e1fd0241222c869e7e98b433c02070078b3d3c859acc1221b29fbd24fb817676b3cef8402
-2	3	6	896	\\x28b52ffd608302f5090016543e24306b9d038396b7d5966aefbf69c9f75377eed0738d6706a0d8b6d9d58e3f1012060a292a3200330037000ce1d5dfcfea6a9667972207ecb9dff438fb042733bee7c69b7df604b7ece3965184c725aa49e39afbfe61bdd96c51f30f015774a6ec19141771a30b7c8e32498470a28481684ef29421250c74ce3d6d5f766d2dc2ef5972c4b3c74b7ecf906a90dc67ef0e6f685216559d2d53bed9001187d937141dd47cf292ce16e7467c135c7ca0350fa38a82448240718a2271857d437821beea71a67baea4181147b5698ff3ec159441f781c3b3cedabe218b6743ba21c97d9d2d4ef72dc567590e78c62c2e799a0e81867c67ad35a78f6e16005e230b32261294120cbf5b00306c71122b20a72bbfd13c3ecc9bda391ae25c4d18be1bb22b131461512891013d5866820aabcfe4c86ad74f108238efe61de61e
-3	1	2	482	\\x28b52ffd60e3006d080006d43c2330895807c3b42a6905fcb37fc304a4d4e71637c438408ce8ef48f16650aa82221850013100330031000ac5ef9b89a0abcf285abe579f134f59e8e834a696dfb76485747582835bd8166103b02dc6d66bdabe971e9eb21f67de118ab220d398d21dbf670466142d537a7a4ebe62fb03a8b866d0c1a4d16425cd4159084b92b5a8f642626b8d997e0f31a6ab330dce192033bcef170d4d6d70f5f6bd6448f1eaee153c88f0bd224e7cc75ecec8cdd599c7ad4cb3e3e856431e2f6651b796430f55557d7b8998cee32cae5a82a722ce6e123c25c0e3f1c60a103b4b33dfcbe8ea8832d7be0f70100953f4f47375e5258d159b15070049b4d3305aacc1221536eba5d7fd00857678deb907
-3	3	10	1693	\\x28b52ffd60a405850c00f6974824306bac0383db116505ecb9c8a20a7236687674e61acf2ca6b1d007761c50f05c03031de73a003f0040008767391b28eeefbb59caaa0f5fa1aa99fadea1bce0b9e3337dffc8ca90c37324d6fe3e4159e073906908cf25ad2509c7dce1a728d6e668d643040a637105f87ee0051aa1e9dbe0197268f5f82af00c4fb1707bcb6b20ac491a88a24898d634c983314e18e99c8b8d1d9e56d4f78d312a0fcf8e44bfaf92f4089b584d2b6ad5b90412dca2d2622a398777789ae6427f99a552b1364044e3e0bb41a5592355395fc76b47e87b8ed0f8c8ef5952c9f10196784c63142c16048a0b114b8235a7280f9e310dba0f1c62f465f0dd88b8f6437f29eeeaab281863aebd06df8d3aa3097ddfece5ac8ecf8ad0f95489ae6d1c7f648d94ec8008151f24201014428ce478dfc898cc9314c5c5d05801b4beb8e908964bf9106f69d07e20be4771809fac712140b84314c674ed2524d187424bc3e008212d842a8b125ca7016a0254ad4dd3f418d196428840af0946e156d00a94817501b460a682c2fa7b3912da25a12222ef70a1
-4	1	2	482	\\x28b52ffd60e3006d080006d43c2340893807b85b54d94ead55506895ee22c5277c01a5976fd093966dec0ac11435a411013100320032002c82d7b32345576f496aae57ef693b16183e8f89e3f51c77d1b83a41e2744955dac092abb5f592e5f50d683b32f4f421010cb316271bc30caf77045a929a6e40dcbd574d7fb04c932c99282d93b77681cc5aa61c56bac64b8199b98d5d1f39a6ab270bce19966678d733389ad8e0ea797d7434e0d5dd2b780bc2f50b38ed21fad870135777de327378dd42b75279bb9c86b9d5240111c618634f1f11fd400fe32a15db0bd89c506c478048e4d90ad13e0d3bd747e9ea0a6b2eaf0f7810099304317475e61d1e0b2656070049b4d3305aacc1221536eba5d7fd00857678deb907
-4	3	10	2247	\\x28b52ffd60ce07f51200a6256e26f0905807f82d7f9169a4bc490401ed82d861217190d51a526d8b005ff86a73e24c6433b3d1175e00650065000e8230308a12063a8f08e31ccf328fe89c838ff3f779d5b73bc799f1ef2bd1f9f6a6b4f2f78df2a22ebf9d7963bcf8ef4d5dbcf5edd25cf6be0c27ebed53eca5f8fb5a60f3db2120c78bdc7b3c0f91639e878138c7fdddaa60f356b2af11cd79674ab5cd18fc5697af37c7c3711cf744cf3b535a56927a737485cd001b10087a67caa4b261bda4b7893743eaed4c4948f1f6b54c38c5b76f9c74e2070e247a3c9304030304c841138347bc33c6564c48596fcffb52d2bc2a6fd0bb059454a0c8418f27ef6f79d90bc695e841cbcbbe492a584a8cce29615dcc3265f732f3529a661b36370daf446793613548102656d5038d5575c3acab9799e3ef3b2543a5b5eedbb75e9484141144e2783cd2845545e35b64e2536c582337960adf200e8ade277281d9e102ab071b90c711f13e2f87a6f3cd791cf4bda6ec4923c3b0a6b432776ad65ab28ba46004cc4229d64c2f68b5d85b894eb653b349595f565f94714b465190ed4e39494b49a83025ac58e4ef15ad0ad252148c6f1788b0969765042ea080313ac515609161133f3a204042620899f6b6f3fb611650317910c89d01095b803e8a65b472214235b34bd995ced93400be25f5d8ea59d80b8a0f65b9ca683d1873ee46db593ac9b4c06512c11b6fc8f58863e8292e00be8b1a0a101c11f0ae542b45ef7f4188d0c0ac81bb1a6e77395c127d88d66918e510425441f7b878966c1e5aa8b5e1a6b556977ce8b9691834d1e886910522a847c808bb20fcd0068244f0277264db25a11791779850
-5	1	2	482	\\x28b52ffd60e30065080006943c2330895807c3b42a6905fcb37fc3848454e61637c438400c5b23909c00a8a1064630ac023100320031000c82df778ca0abcf2862be579f134f5968e834a696dfb76485747502c4ada29bb40145576beb29d3efa587a7ecc7997704cbb294a86de986df47811945cc949e9e93afdafe6051a820b1b1360eaed628afe5b9c3e287f44aa0aa7263df438ce9ea080bce19946678df2f1a9adae0eafabd6448f0eaee153c05e17b059cf88ebd9c909babc7c7cd62b363e896268f5764985b0c120fc618636f2f11d3799cc59526782ae0ec26c153023c1ed75680d8613a7e2fa3ab27ac39fd3ec041244cd1d3cfd59777682cd8ac070049b4d3305aacc1221536eba5d7fd00857678deb907
-5	3	6	846	\\x28b52ffd605102450900c6923a24308b3807435cde562d6ddfaf602a5d4f945ce9cc35ce2e9058f4ffca337358420a0a0ca82e002e003300fb0855cdd4f38ec4017bee17913c1f819121dfb3c28bfd3c425bd6e932ecc0a9c298d2e8d2ef25d18bcdd1130f110b5418449fa2689684f29ac60a0355f5b1f5bd5451cfb7b524f83d3b93f47c9ca6c7f70c9f068afbf96e86b0ea07dd90a6273eaa729e8e3b4c503b2eb01ac73006c16231d0b431164fd8f78417a407499e6ccf9023558f67db332814bae6b0a7901189a68d53b7673c05dd060f2f7aae7d37228e3de927c55d3d5d63ccb2d652e6d8be1bf1891ee8b944eac50688706e1f140060234b9a2412c8110c8f5b80b6adb8aa0947b7f221db95068c37cd9c68ba217b32410b1603890ba0c1321354587f264756bb241444e41d2614
-6	1	2	482	\\x28b52ffd60e30065080006943c2230895807c3b42a6905beb17fc384a420251637c438400cd8e77abd1994aaa0080654310033003100eb89dfb79ccfd3eb9cf0fbf41a71a5858e4d236afa7d5356404f2748dc2a6d1136a034c5987a6db5ef21872b6da7a97704cba214d9d8d21dbf9702754e5821a76be527b63f908b64502ab1250e2a9830a80ecc21518c9956486cad315bdf3f8ce8e9cb0ace19146678df2ffa89dae0e9ed7bca80e2d3dd2b780ac2f78a18f11d7b5a23334f978f7bc966c7d1a9863c56122ea7e0218fb5d65a6f4f11b5719ac5534b7055c4da4c822b05783cde58e1e106b6fc9ecea7238bb9f67d40834888a6d3ced3979734546454070049b4d3305aacc1221536eba5d7fd00857678deb907
-6	3	6	846	\\x28b52ffd605102450900b6d23a24208b580767db3f65b5d52b3116425a35623747182c567c51221edc145a880100c2001c0f2f002e003300fb094dcdd2f55172c09efb3d22d73fe064c7f7acf0665f8fd02cebd832ebc031652d05c114fb3e12bdd91c3df30f018ba338cd7294e6688db29e83150632c6de52dfcb49ba3ea19484df7384c8eb2704e27ccff06990b8afef6608a77ecd9090673e698ad7c6673fa871018570cc5a102814038db585e209fb96f0827c50e4baf60c453939d7b6678889b89ce8206b0213e61a62616ebf780aba0d1c5e7455fb66443c5bd257897bba328b514ab1e5d6be19f3891ee8ba4ce9cd0698b0a5ed0313005f234b9a2412c8110c8e5b80b2ad38aa095cb732a3db4deda0191a5d37645126a8c1622471813c5866820aebcfe4c86a97848288bcc38402
+1	1	2	482	\\x28b52ffd60e3006d080006d43c224069ac033b2bc612fc47acc388902732ad0af8664a2f0fec13ad803e62ee3020d8893100340031000ac5ef9b89a0abcf2882dfabcf89a734747410a696dfb76485747582d7b6e92e6c40698bb1f59ab6efa587a7ecc7995f08cbb214a6b1a53b7ecf08cc2882537a7a4ebe62fb038eaa0a441ae4488eb5300c2e9820c9720854d6a21cad31d3ef21c67475a601ce1d147678df2f1a9adae0eaed7bc990e2d5dd2b784ac2f78a38f117f672466eaece3c6e659a1d47b71af2783150dd82470d55557d7b8998cee32cae5a82a722ce6e123c2540a3f1c60c103bb099ef65747544996bdf07380885297afab9faf21284159b15070049b4d3305aacc1221536eba5d7fd00857678deb907
+1	3	10	1734	\\x28b52ffd60cd05ed0b00e6d54224206baa0e67cb11d59debb5858aef8f608c64269aeefcbb848605d9543944000430208207360038003a00b2bfef9631567d7e95aa96f4fb67ca00be6c083dbe8762958df3a503d6fe3e6169dc16370ce13584316469ab9dff98606d3945f51001cbf8527a66e57c1d9f01c6b59ea33414c738a4799883388cc22089e23ca479ae35c8d6f9b3a2dfb3b5663c5f3ed4fcbe529473be8c51030def458da648fa2695c2da00118c357e2f26155548abe7cb786d287d2f1d1342f17b1927c5786b128da2688bc00d24584153aec0ef07b930a1f47811c9728badd7bcc5356e61fd4c384d54fc328c43b1421a5bc041e17769c9e32b2283ee0307384db2f6437f17bf175476f56594b556638f712720502231648e3b5f9131399829da8ba1d105c8e838c1ac5359902f52089a50e0dda18e14b52900108d70ad83b1fa1c0ad76232fa102dd2304a2104a882f6b8789a6c1d2d689d518133ae2b1f3a561a060d1a5d20647104b55019192e8817cc5448587f2b4772bb248422f20e130a
+2	1	2	468	\\x28b52ffd60d50025080036933a2340a93607b81b066d27da55b0f4cb6e02c4274801a52fb5acf6cb029d5f715104a411012f0031002f00eefb7ed0f3f407127d9f1e238eb0d0ae89440dbf6fc88dc7d3099aaee62e6b4051b5966a9afafdc3e108db69e225018f49a698c3b228e5e95abaddf74f204210f3b4f607b90ecc62b9e4e356d98e516dc112aae953d4a21c5479e5377d653e01ca2d1463066519daf78e7ea23678ba7e0f210ff774d60a9a82f07dc3457cc91e46c78ba7bfc69daf99b1634a118d5593cccc6c7ba8888dd3389e94c1b1e1622f181c21c064725d85871ba6dff7107a3a2217d3ef031a45420439ed3c7d698948070078b3d3c859acc1221b29fbd24fb817676b3cef8402
+2	3	6	896	\\x28b52ffd608302f50900e6933d24406b9c03734dd9d556745fdb8642760ff9eb827614d5bf272d3ffa93aaa737c51c3f5f13310032003600ef55fdfd94aa66f975183960cfed20c8d7a137d9f13d3fdcecaf2b306d1b5b47139a96a8264c63ed7bc8e466f314cd43045fcabe81a9d2d085390c3a4e18bf46c23896818469b0499c4669cd29fbae2b63f17dcf908a5f8f95fc9e5fe420b9bfdecd01339a22e96b99d2cd0688d0b6ef2752d174b2825f8cf3233ae831de1c8593583456a01028d4a025beb0ef0833442741be74cf128c552311aaca2c0bd3ec17d14137c2839bbed8be9f896747ba1fc95d7db5a56174d344bdaf04e392a149093ca4fb628c356d74df4f17005e230b32261294120cbf5b0030ace20c8880a7cbe07a5b349a778779d33047439cab09c37743766582222c0a2532a007cb4c5061f5991c59edfa094210e7ddbcc3dc03
+3	1	2	482	\\x28b52ffd60e3006d080006d43c2340895607b85b28d118cddec402bd1021407cc217507ad9475a8324c4232616c5c14e04310033003100eb81df77849ea74f085abe4f9f114f5968d83ca296dfb7e445e3e904085d5dfbd880a28a31e574e9f70d87a76ca7998704ef29252a7bddf0fb28302168990da7e7e427b63f50161936eee541463d4659143b240895b456d4530eaaccd6f78f237a3a5b01ad19146670df33fa89dae0e9fabd7434e0d39b2b700ac2f70b18f1217b3921334f8f8e7bc5e6c6b0294d1cabb8aca6964391b5d65a6e2f13b3711ac6932a782ee06c46c153024422575678b8593a7e2fa1a7278b35fd3ea049244490d3ced39f433c146454070049b4d3305aacc1221536eba5d7fd00857678deb907
+3	3	10	1693	\\x28b52ffd60a4057d0c00e6574824306d9c0343871b65ec67cde95148af23844a2a06faf9cac43ab0f834057258060c8c1ae439003f004000df338c0f14f7f5dd0c61d5df4fa86aa6ae7724af3df77ba6eb1f3819f23d47deeceb17186e1ddba629302e692d5938e6be9fa2379ba3382f11076e39c3be23b8413e68bab63d438eac1e5765efe09af3a0e2f1a38190a481308fa4290b235914cc240da338f71afb5e56d4f58d3109bf674792d74f497a04ba582d2b6acdb80416164b4a8ba5e47ceff034c586be2e8a49bdd900134dd977434a713eaa72ae8ecf7ed0f51c91ef81d7339492e3ae19681602c70c9482811613cb823585c2ec0922427702c48bae6cdf8d886747f495e2aeae4dc318738d69fb6ecc1845e8cac45eceeaf7ac888ccf94e45286e30f9c8f821d10a1de0324201014428ce478dfc898cc9314c5c5d05801babeb8e908964bf9106f69d07e20be4771809fac712140b84314c674ed2524d187424bc3e008212d842a8b125ca7016a0254ad4dd3f418d196428840af0946e156d00a94817501b460a682c2fa7b3912da25a12222ef70a1
+4	1	2	482	\\x28b52ffd60e30065080006943c22406b9c037b59baab7e7b5a0df4d25daecebd61536ab16e02795920e657920caf6b4c31003200320009bdef9b89a0abc7285abe578f134778e8e7284c0dbf6fc80ce9ea0488aee62a6c20d1c5d8729afabdf47084fd38f10d018ab2124699d2fdbe670462142d517a3a46be627b8406c944938bc2a9bd96a5f1d2e3401677274b490e5566f93d94305d5d33ad21128670df1f3434b5c1d5f57b9820bdab3757e09285ef196fe237ec617cdc5c9d71dcc934377e6d69c2f162966c6b39028dcccc747ba888cee31c5ce98223e3c56e161c2140a3716507889da599ef6174f544b2a6df07380a86297afab9bae21085f59a15070049b4d3305aacc1221536eba5d7fd00857678deb907
+4	3	10	2247	\\x28b52ffd60ce07051300f6256e250071ac038e395b9169a41c096308f2924d5f7107fce8b89145822ad1171e9d2cf8ffbb2a985e0065006500b0b95d2492075c9cc3e12c7017b23c108773b0697f9f553dbb6b6dc6bf2f44e7d99b52c9df374a8cba7c76e68db1e2bfb754f1d6b34373d7fb328ca8b347b177f2f7a5c0e6b34b38eeb9f69e2602e296a6590a5c737fa726d8bc93ec6b04d3597be7c8b4cd197c5697abb3a72168adb906d2bc73a4e524a5b34757d80cb0f178de3932a96c582be8ace2cd503a3b4b124ecebe9409a378f68d9356dc3d080f41826b0b0e0584a6c1117ce29d33d66242893a6bde578266253973bc5f4c9c4630699227ef6f59d90ac63347a16565cf1e0b96d0a2735250d5a24cd9bdccbc1186d986cd0cc30bd1c95411a755066aea01869a9a5954d5cbebf1f79df2a1d25af7ec5b2b49c209e401791ad71cd084d344e39953f12836ac91194a856705058d83bc27480766880a0c1b8fc64dbccf0aa2e93c6b4d7340dcb79ab2278dcbb29a52c9dca8176bb92a72b20c16854aab9962d04aadb7109d6ba35e93aeaea8aee8e2964b92e0da9d32825692b0614a382de7ef13ad0dd04a128c67177056cbca2e031770b0168de20aacb8ac881f3c2060221919c33ab6f3fb611650313908e4de80842fa03e0fcebe3519ad0409a09ad952769573a60d206f4921b6da2cec05c687a25c65a01e8c1c7c6f6d2c9e745ae06812f14608c9f58831f4d42e00be0ba90505bd2bd54dd1db2fa068289f39636bebb9dde57049e943b5a761944508d105d5e3f259b2796b41d80c47bd653a6446ce4aeda081463318d91f8276b80c7017801ed5408008fe688e9c7649e845e41d0214
+5	1	2	482	\\x28b52ffd60e30075080006143d234069ac033b2bc612fc47acc3882a2404884ff005945e16b8412009e211738701c14e04310033003100cb81df777c9ca7cfe759be4f9f114f6968c820442dbf6fc90ce8e90489aeae7d6c4051c59872baf47ba8e129bb61e61702ef29252a7bddf0fb28309f679950d373f213db1f70d325bea72411411482c145c5451395b4f5d453105566eb7bc7113d1d5901ad1d147670df37da89dae0e9fabd7440f0e9cd153825e17b068cf80b7b39212b9e1e1df78acd8d61538a70ace2b29a5a908fb5d65a6e2f13936998c6932e7832e06cc582a704783caecce030b374fc5e3e4f472cd6f4fb0026a1103d4d374f7f2e415050a102070049b4d3305aacc1221536eba5d7fd00857678deb907
+5	3	6	846	\\x28b52ffd6051023d0900c6923a24306d9c0303746c2963fcf6cc60236c4264737382864b5210b6a13f89187f208686a82a382e002e003200fb1955cdd4d7a3e4803d37743cbeee78262b7ccf0b70f6d711185d65fbda41a3496b4942997eff90e06c96a0f988ce254b7b9c243aca248cc25ef21aa70a1bfb5e56d4d71d63f2f99ee324bf3ea7c9f99e1fc881e2fe7a373f4fd50fcd9013342155c5afc61fa6a81bd7a778cb42d980135034025d9eb06f083348183dbeda9ea3282be7cbed1ba0a24e7caf616291c734a1cf35fb0554d06d0001a52f896743fa8bed9b4171575f4b6b0b634c5bd3f6cd989004455fcaa4e06c808892d807130060234b9a2412c8110c8f5b80da5616b1094db7f221db4dc3a0191a4d37644f2668c162207101345866820aebcfe4c86a97848288bcc38402
+6	1	2	482	\\x28b52ffd60e3006d080006d43c2330895807c3b42a6905fcb37fc304a4d4e71637c43840ca37101544449454054530a0023000320032000c8adf371341579f51b47caf3e279eb2d0d1694c2dbf6fc90ae9ea045057d9c236f074b5b61265fabdf4f094fd38f38e10aec76883ddf17b466046d132a5a7e7e4abb63f604f419a071b3db8b71e37b8541165298dc005df41951bfb1e624c57872cce195e3324df2f1a9adae0eafabd6448f1ea2e29481ec2f78a38f11d7b3923375767126ec6343b8e6e2992f06216e6d672080fc61863c95e22a6f3388b2b4df054c4d94d82a704783caead00b1b334f3bd8cae8eb0e6f4fb00079130454f3f578789d258b15901070049b4d3305aacc1221536eba5d7fd00857678deb907
+6	3	6	846	\\x28b52ffd60510225090056523924308b380743cbffaaa5dd773718e41b08e75711e7becd00846ba87e79660e4b48418101152d002c0032008f51d54c3dff400ed8733f48e4798813f9f13d2bbcd8cf23385d5debd84153853125a14bbf8f482f364b50fc434a7bcc29aa4ca334cc38c5b545f5b1f53daca8e7dd5ad0f99e9f093e1fa7c9f13d3b5003c5fd7c373b4ed5df13141f553dcfc663bfa871750ac72c740d2c020a46a0cc13f62de105f8a2c893ed397a60e5782e7b86d51ae6d1dc4317440b13e7128986b5fd022ae8367078d273ed9b21716c493f29eeea8960d65aca5a8424287a2222f562034c9a86ed9b010314005fd3499a2412c8110c8e5b00b1ad38aa0956b7dda1db4d43d00c159809dc75430165821a2c461217c8836526a8b0fe4c8eac76492888c83b4c28
 \.
 
 
@@ -485,12 +526,12 @@ COPY provost.record (run, seq, last, bytes, body) FROM stdin;
 --
 
 COPY provost.run (id, node, run, began, pruned) FROM stdin;
-1	cn001	01a222c5-dd06-76d5-89c0-638e38456492	1795879722000	f
-2	cn001	01a222c5-df1a-709f-b79b-517ac416eb23	1795879722000	f
-3	cn001	01a222c5-e00b-7715-93f7-70f78481e498	1795879723000	f
-4	cn002	01a222c5-e142-750a-9c8a-632153283b9a	1795879723000	f
-5	cn003	01a222c5-e36a-7469-a2f1-c4f2a1d38c29	1795879723000	f
-6	cn009	01a222c5-efa1-73f3-b17b-b472c8db1d9d	1795879727000	f
+1	cn001	01a22389-8b54-757b-b1d9-3735f5b800ca	1795892546000	f
+2	cn001	01a22389-8d26-74f6-bce0-ead09041b310	1795892546000	f
+3	cn001	01a22389-8e45-7531-b8f9-fc9bea4cad12	1795892547000	f
+4	cn002	01a22389-8eea-7332-a4bb-e20a9b0f507f	1795892547000	f
+5	cn003	01a22389-9047-72bd-bc15-33d7899db24a	1795892547000	f
+6	cn009	01a22389-95e7-7522-91a8-8432f98f5780	1795892549000	f
 \.
 
 
@@ -499,18 +540,18 @@ COPY provost.run (id, node, run, began, pruned) FROM stdin;
 --
 
 COPY provost.step (node, script, ms, cause, since, run, usual) FROM stdin;
-cn001	once	9	\N	1	1	\N
-cn001	change	24	\N	1	2	48
-cn001	fetch	27	\N	1	3	98
-cn001	last	3	\N	1	3	23
-cn002	change	15	\N	1	4	\N
-cn002	fails	32	exit	1	4	\N
-cn002	fetch	336	\N	1	4	\N
-cn002	once	4	\N	1	4	\N
-cn003	fetch	88	\N	1	5	\N
-cn003	slow	138	\N	1	5	\N
-cn009	fetch	342	\N	1	6	\N
-cn009	last	15	\N	1	6	\N
+cn001	once	7	\N	1	1	\N
+cn001	change	42	\N	1	2	16
+cn001	fetch	31	\N	1	3	163
+cn001	last	9	\N	1	3	8
+cn002	change	30	\N	1	4	\N
+cn002	fails	28	exit	1	4	\N
+cn002	fetch	94	\N	1	4	\N
+cn002	once	19	\N	1	4	\N
+cn003	fetch	64	\N	1	5	\N
+cn003	slow	115	\N	1	5	\N
+cn009	fetch	177	\N	1	6	\N
+cn009	last	14	\N	1	6	\N
 \.
 
 
@@ -535,10 +576,10 @@ COPY provost.storm_result (began, ended, nodes, succeeded, failed, lost) FROM st
 --
 
 COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
-\\x052b03af7e8108076249f2778a56dddf8fba87c9f21afc40104d8f76462dd270	cn001	\N	\N
-\\xd36361a43c227fa16f454340365f05e781e49c4972e8664c816a20867b6516e4	cn002	\N	\N
-\\xb4cdcd7d8b680a641cfcc141fccb0b84b959cdf486c21563efa39c455277b42e	cn003	\N	\N
-\\x2ef03a57b58d33c851cc285fa0e98a99262f8ac35bc6eca43691d69c05f361e5	cn008	\N	\N
+\\x329e5086dc79fadcb44db5a9c5a21c2ab34c678eac4ce6c9af903bb909ddcd1b	cn001	\N	\N
+\\x5fccbbab368cc1f381a513b013b319df3eda61c897598ec80abd6085e443c0c9	cn002	\N	\N
+\\xf003363546a676168b3352f78f74fbe0b82904303ba0089eb9499955b813b856	cn003	\N	\N
+\\x3579cc6ac676a7adba18ce3676d37551134d2a050dbe83e68eb9f4df4aa51d0b	cn008	\N	\N
 \.
 
 
@@ -547,7 +588,7 @@ COPY provost.token (sha256, node, old_sha256, old_until) FROM stdin;
 --
 
 COPY provost.version (number) FROM stdin;
-14
+15
 \.
 
 
@@ -556,7 +597,7 @@ COPY provost.version (number) FROM stdin;
 --
 
 COPY provost.watch (at) FROM stdin;
-2026-11-28 15:28:47.392709+00
+2026-11-28 19:02:29.661479+00
 \.
 
 
@@ -658,6 +699,22 @@ ALTER TABLE ONLY provost.history
 
 ALTER TABLE ONLY provost.identity
     ADD CONSTRAINT identity_pkey PRIMARY KEY (key);
+
+
+--
+-- Name: job_node job_node_pkey; Type: CONSTRAINT; Schema: provost; Owner: -
+--
+
+ALTER TABLE ONLY provost.job_node
+    ADD CONSTRAINT job_node_pkey PRIMARY KEY (job, node);
+
+
+--
+-- Name: job job_pkey; Type: CONSTRAINT; Schema: provost; Owner: -
+--
+
+ALTER TABLE ONLY provost.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
 
 --
@@ -782,6 +839,20 @@ CREATE UNIQUE INDEX identity_of_node ON provost.identity USING btree (node) WHER
 --
 
 CREATE INDEX identity_revoked ON provost.identity USING btree (node, revoked) WHERE (revoked IS NOT NULL);
+
+
+--
+-- Name: job_began; Type: INDEX; Schema: provost; Owner: -
+--
+
+CREATE INDEX job_began ON provost.job USING btree (began);
+
+
+--
+-- Name: job_running; Type: INDEX; Schema: provost; Owner: -
+--
+
+CREATE INDEX job_running ON provost.job USING btree (id) WHERE ((ended IS NULL) AND (interrupted IS NULL));
 
 
 --

@@ -39,6 +39,10 @@ struct Change {
     needs: May,
 }
 
+/// The entry of a change, among the extensions of its request.
+#[derive(Clone, Copy)]
+pub(crate) struct AuditId(pub(crate) i64);
+
 /// The result of a change that goes on after its answer, among the extensions of that.
 #[derive(Clone)]
 pub(crate) struct LaterResult(pub(crate) watch::Receiver<Option<String>>);
@@ -96,7 +100,9 @@ async fn keep(
     })?;
     // A task of its own: a client that goes away doesn't cut a change off.
     let made = tokio::spawn(async move {
-        let response = next.run(Request::from_parts(head, Body::from(bytes))).await;
+        let mut request = Request::from_parts(head, Body::from(bytes));
+        request.extensions_mut().insert(AuditId(id));
+        let response = next.run(request).await;
         let refused = response.extensions().get::<Refused>();
         let result = match refused {
             Some(Refused(error)) => format!("refused: {error}"),

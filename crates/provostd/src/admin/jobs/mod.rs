@@ -1,53 +1,46 @@
 //! What admins have done to many nodes on the web page: an order goes to each node by a program of the site, a few
-//! at once, and a page follows how that goes.
+//! at once, and a page follows how that goes. The store keeps it, so that each daemon can show it; one whose daemon
+//! is gone is interrupted.
 
+pub(crate) mod carried;
 pub(crate) mod commands;
 pub(crate) mod order;
 pub(crate) mod start;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use provost_plan::nodes::fold;
+use provost_plan::nodes::{expand, fold};
 use provost_steplog::wording;
-use tokio::sync::Semaphore;
+use provost_store::{JobState, StoredJob};
 use uuid::Uuid;
 
 use commands::Commands;
 use order::Order;
 
-/// How many are kept: what they did is in the log of changes, and in what the nodes report.
-const MOST: usize = 64;
 /// On how many nodes programs run at once, of all jobs together.
 const FANOUT: usize = 16;
 /// How many failures the log of changes names.
 const MOST_REASONS: usize = 3;
 
-/// The newest jobs of this daemon.
-pub(crate) struct Jobs {
-    /// The newest last.
-    known: Mutex<VecDeque<Arc<Job>>>,
-    /// Where a program may run.
-    places: Semaphore,
-}
-
 /// What one admin has asked for, of some nodes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) id: String,
     /// The command of `provostctl` that does the same.
-    pub(crate) word: &'static str,
+    pub(crate) word: String,
     pub(crate) script: Option<String>,
     pub(crate) who: String,
     pub(crate) began: Timestamp,
+    pub(crate) state: JobState,
     /// By name.
     pub(crate) nodes: Vec<String>,
     /// What is typed on them; nothing where provostd does it itself.
     pub(crate) typed: BTreeMap<String, Vec<String>>,
-    order: Option<Order>,
+    /// Its entry in the log of changes.
+    audit: Option<i64>,
     /// The nodes for which it is done, each with why that failed, if it did.
-    results: Mutex<BTreeMap<String, Option<String>>>,
+    results: BTreeMap<String, Option<String>>,
 }
 
 /// Nodes for which a job failed for one reason.
@@ -57,69 +50,50 @@ pub(crate) struct Failures {
     pub(crate) nodes: Vec<String>,
 }
 
-impl Default for Jobs {
-    fn default() -> Self {
-        Self { known: Mutex::default(), places: Semaphore::new(FANOUT) }
-    }
-}
-
-impl Jobs {
-    /// The job of that id.
-    pub(crate) fn job(&self, id: &str) -> Option<Arc<Job>> {
-        self.known().iter().find(|job| job.id == id).cloned()
-    }
-
-    /// Keeps one that begins.
-    fn add(&self, job: Job) -> Arc<Job> {
-        let job = Arc::new(job);
-        let mut known = self.known();
-        known.push_back(Arc::clone(&job));
-        let more = known.len().saturating_sub(MOST);
-        known.drain(..more);
-        job
-    }
-
-    /// Keeps one that is done, which provostd did itself. Returns its id.
-    pub(crate) fn add_done(&self, word: &'static str, who: &str, nodes: Vec<String>) -> String {
-        let job = Job::new(word, None, who, nodes, BTreeMap::new(), None);
-        job.nodes.iter().for_each(|node| job.end(node, None));
-        self.add(job).id.clone()
-    }
-
-    fn known(&self) -> MutexGuard<'_, VecDeque<Arc<Job>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Job {
     fn new(
-        word: &'static str,
+        word: &str,
         script: Option<String>,
         who: &str,
         mut nodes: Vec<String>,
         typed: BTreeMap<String, Vec<String>>,
-        order: Option<Order>,
+        audit: Option<i64>,
     ) -> Self {
         nodes.sort_unstable();
         let (id, began) = (Uuid::now_v7().to_string(), Timestamp::now());
-        let who = who.to_owned();
-        Self { id, word, script, who, began, nodes, typed, order, results: Mutex::default() }
+        let (word, who, state) = (word.to_owned(), who.to_owned(), JobState::Running);
+        Self { id, word, script, who, began, state, nodes, typed, audit, results: <_>::default() }
     }
 
-    /// Notes how it went for one node.
-    fn end(&self, node: &str, failure: Option<String>) {
-        self.results().insert(node.to_owned(), failure);
+    /// As the store keeps it, without its results.
+    fn to_store(&self) -> provost_store::Job {
+        let typed = self.typed.iter().map(|(command, nodes)| (command.clone(), fold(nodes)));
+        provost_store::Job {
+            id: self.id.clone(),
+            began: self.began,
+            who: self.who.clone(),
+            action: self.word.clone(),
+            script: self.script.clone(),
+            nodes: fold(&self.nodes),
+            typed: typed.collect(),
+            audit: self.audit,
+        }
     }
 
     /// For how many nodes it is done, well or not.
     pub(crate) fn ended(&self) -> usize {
-        self.results().len()
+        self.results.len()
+    }
+
+    /// The nodes for which nothing says how it went.
+    pub(crate) fn without_result(&self) -> Vec<String> {
+        self.nodes.iter().filter(|node| !self.results.contains_key(*node)).cloned().collect()
     }
 
     /// Where it failed, those of most nodes first.
     pub(crate) fn failures(&self) -> Vec<Failures> {
         let mut groups = BTreeMap::<String, Vec<(String, String)>>::new();
-        for (node, failure) in &*self.results() {
+        for (node, failure) in &self.results {
             let Some(why) = failure else { continue };
             let group = groups.entry(without_name(why, node)).or_default();
             group.push((node.clone(), why.clone()));
@@ -135,16 +109,21 @@ impl Job {
 
     /// What an admin types instead for the nodes where it failed.
     pub(crate) fn by_hand(&self) -> Vec<String> {
-        let failed: BTreeSet<String> =
-            self.failures().into_iter().flat_map(|group| group.nodes).collect();
+        let failed = self.failures().into_iter().flat_map(|group| group.nodes);
+        self.by_hand_of(&failed.collect())
+    }
+
+    /// What an admin types instead for these nodes.
+    pub(crate) fn by_hand_of(&self, some: &BTreeSet<String>) -> Vec<String> {
         let still = |(command, nodes): (&String, &Vec<String>)| {
             let nodes: Vec<String> =
-                nodes.iter().filter(|node| failed.contains(*node)).cloned().collect();
+                nodes.iter().filter(|node| some.contains(*node)).cloned().collect();
             (!nodes.is_empty()).then(|| (command.clone(), nodes))
         };
-        let typed = self.typed.iter().filter_map(still).collect();
+        let typed: BTreeMap<_, _> = self.typed.iter().filter_map(still).collect();
+        let order = Order::of(&self.word).filter(|_| !typed.is_empty());
         let commands = Commands { typed, unplanned: Vec::new() };
-        self.order.map(|order| commands.by_hand(order)).unwrap_or_default()
+        order.map(|order| commands.by_hand(order)).unwrap_or_default()
     }
 
     /// How it went, for the log of changes.
@@ -162,9 +141,27 @@ impl Job {
         let all = wording::count(self.nodes.len(), "node");
         format!("failed: {failed} of {all}: {}", why.join("; "))
     }
+}
 
-    fn results(&self) -> MutexGuard<'_, BTreeMap<String, Option<String>>> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+impl From<StoredJob> for Job {
+    fn from(StoredJob { job, state, results }: StoredJob) -> Self {
+        // What was stored was folded by us.
+        let nodes = |set: &str| expand(set).unwrap_or_default();
+        let typed = job.typed.iter().map(|(command, set)| (command.clone(), nodes(set)));
+        let mut named = nodes(&job.nodes);
+        named.sort_unstable();
+        Self {
+            typed: typed.collect(),
+            id: job.id,
+            word: job.action,
+            script: job.script,
+            who: job.who,
+            began: job.began,
+            state,
+            nodes: named,
+            audit: job.audit,
+            results,
+        }
     }
 }
 
@@ -194,12 +191,13 @@ mod tests {
 
     #[test]
     fn failures_for_one_reason_are_together() {
-        let job = job(&["cn001", "cn002", "cn003", "cn004"]);
+        let mut job = job(&["cn001", "cn002", "cn003", "cn004"]);
         let why = |node: &str| Some(format!("hook: exit status 255: connect to {node}: timed out"));
-        job.end("cn001", why("cn001"));
-        job.end("cn002", why("cn002"));
-        job.end("cn003", None);
-        job.end("cn004", Some("hook: exit status 1: cn004: refused".to_owned()));
+        job.results.insert("cn001".to_owned(), why("cn001"));
+        job.results.insert("cn002".to_owned(), why("cn002"));
+        job.results.insert("cn003".to_owned(), None);
+        job.results
+            .insert("cn004".to_owned(), Some("hook: exit status 1: cn004: refused".to_owned()));
         assert_eq!(job.ended(), 4);
         let shown: Vec<(String, String)> =
             job.failures().into_iter().map(|group| (fold(&group.nodes), group.why)).collect();
@@ -215,15 +213,5 @@ mod tests {
     fn a_name_within_another_word_stays() {
         assert_eq!(without_name("n1: n10, xn1, root@n1", "n1"), "NODE: n10, xn1, root@NODE");
         assert_eq!(without_name("text", ""), "text");
-    }
-
-    #[test]
-    fn the_newest_are_kept() {
-        let jobs = Jobs::default();
-        let ids: Vec<String> = (0..MOST + 1)
-            .map(|_| jobs.add_done("release", "lee", vec!["cn001".to_owned()]))
-            .collect();
-        assert!(jobs.job(&ids[0]).is_none());
-        assert!(jobs.job(&ids[1]).is_some_and(|job| job.ended() == 1 && job.summary() == "done"));
     }
 }

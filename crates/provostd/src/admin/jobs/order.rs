@@ -17,6 +17,13 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    const ALL: [Self; 3] = [Self::Continue, Self::Boot, Self::Rerun];
+
+    /// The one with that word, if one has it.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.word() == word)
+    }
+
     /// Its word: that of `provostctl`, and the event of its program.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -15,13 +15,13 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 
+use super::carried::Jobs;
 use super::commands::Commands;
 use super::order::{Order, OrderHooks};
-use super::{FANOUT, Job, Jobs};
-use crate::admin::accounts::{Actor, LaterResult};
+use super::{FANOUT, Job};
+use crate::admin::accounts::{Actor, AuditId, LaterResult};
 use crate::admin::request::{absent, expand, invalid, read_json, short};
 use crate::admin::state::AdminState;
-use crate::fleet::Fleet;
 use crate::listener::refusal::Refusal;
 use crate::nodes::history::KnownNodes;
 use crate::notify::program::Hook;
@@ -50,25 +50,40 @@ struct Carrier {
     hook: Arc<Hook>,
     jobs: Arc<Jobs>,
     store: Arc<dyn Store>,
-    fleet: Arc<Fleet>,
 }
 
 type Admin = State<AdminState>;
 type Who = Extension<Actor>;
+type Audit = Extension<AuditId>;
 
 /// Has nodes run what they left unfinished.
-pub(crate) async fn go_on(admin: Admin, who: Who, body: Body) -> Result<Response, Refusal> {
-    start(Order::Continue, admin, who, body).await
+pub(crate) async fn go_on(
+    admin: Admin,
+    who: Who,
+    audit: Audit,
+    body: Body,
+) -> Result<Response, Refusal> {
+    start(Order::Continue, admin, who, audit, body).await
 }
 
 /// Has nodes run all that a boot needs.
-pub(crate) async fn boot(admin: Admin, who: Who, body: Body) -> Result<Response, Refusal> {
-    start(Order::Boot, admin, who, body).await
+pub(crate) async fn boot(
+    admin: Admin,
+    who: Who,
+    audit: Audit,
+    body: Body,
+) -> Result<Response, Refusal> {
+    start(Order::Boot, admin, who, audit, body).await
 }
 
 /// Has nodes run a script.
-pub(crate) async fn rerun(admin: Admin, who: Who, body: Body) -> Result<Response, Refusal> {
-    start(Order::Rerun, admin, who, body).await
+pub(crate) async fn rerun(
+    admin: Admin,
+    who: Who,
+    audit: Audit,
+    body: Body,
+) -> Result<Response, Refusal> {
+    start(Order::Rerun, admin, who, audit, body).await
 }
 
 /// Begins to have nodes do what a request asks for. The log of changes gets its result later.
@@ -76,6 +91,7 @@ async fn start(
     order: Order,
     State(admin): Admin,
     Extension(actor): Who,
+    Extension(AuditId(audit)): Audit,
     body: Body,
 ) -> Result<Response, Refusal> {
     let request: OrderRequest = read_json(body, EXAMPLE).await?;
@@ -87,15 +103,16 @@ async fn start(
     let by_hand = commands.by_hand(order);
     let hook = hook(&admin.orders, order, &by_hand)?;
     let all = short(&nodes);
-    let job = Job::new(order.word(), script, actor.who(), nodes, commands.typed, Some(order));
-    let job = admin.jobs.add(job);
-    let AdminState { jobs, store, fleet, .. } = admin;
-    let carrier = Carrier { order, hook, jobs, store, fleet };
+    let job = Job::new(order.word(), script, actor.who(), nodes, commands.typed, Some(audit));
+    let AdminState { jobs, store, .. } = admin;
+    jobs.begin(&job).await?;
+    let carrier = Carrier { order, hook, jobs, store };
     let (sender, receiver) = watch::channel(None);
     let id = job.id.clone();
     tokio::spawn(async move {
+        let job = Arc::new(job);
         carrier.carry(&job).await;
-        let summary = job.summary();
+        let summary = carrier.jobs.end(&job).await.summary();
         tracing::info!("{} {all} by {}: {summary}", order.word(), job.who);
         // Fails where nobody notes it.
         let _ = sender.send(Some(summary));
@@ -145,9 +162,7 @@ impl Carrier {
             let (carrier, job) = (self.clone(), Arc::clone(job));
             async move {
                 let failure = carrier.call(&job, &node, &command).await.err();
-                job.end(&node, failure);
-                // Pages that show the job look again.
-                carrier.fleet.touch(&[node]);
+                carrier.jobs.note(&job, &node, failure).await;
             }
         };
         stream::iter(calls).for_each_concurrent(FANOUT, call).await;
