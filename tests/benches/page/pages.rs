@@ -12,10 +12,15 @@ const ROUNDS: usize = 11;
 /// The longest that the overview may take, in milliseconds.
 const GOAL: Target = Target::AtMost(300.0);
 
-/// The first overview after `what`.
+/// The largest that it may be, in kilobytes.
+const SIZE: Target = Target::AtMost(400.0);
+
+/// The first overview after `what`, and what else reads all steps.
 pub(crate) fn first(what: &str, cluster: &Cluster) -> Table {
     let mut table = Table::new();
     table.hold(&format!("first overview after {what}"), "ms", time(cluster, "/"), GOAL);
+    table.hold("first metrics", "ms", time(cluster, "/metrics"), Target::None);
+    table.hold("first list of the API", "ms", time(cluster, "/v1/nodes"), Target::None);
     table
 }
 
@@ -42,6 +47,8 @@ pub(crate) fn again(cluster: &Cluster, nodes: usize) -> Table {
         let times = (0..ROUNDS).map(|_| time(cluster, path)).collect();
         table.hold(what, "ms", median(times), goal);
     }
+    let kilobytes = cluster.daemon().get("/").len() as f64 / 1e3;
+    table.hold("overview with the map", "KB", kilobytes, SIZE);
     table
 }
 

@@ -152,7 +152,8 @@ impl Parts {
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));
         tasks.spawn(shared.programs.maintain(stop.clone()));
-        tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
+        tasks.spawn(shared.recent.clone().watch(store.clone(), fleet.clone(), stop.clone()));
+        tasks.spawn(shared.slow.keep(shared.recent.clone(), stop.clone()));
         tasks.spawn(shared.history.keep(stop.clone()));
         tasks.spawn(fleet.keep(site, stop.clone()));
         tasks.spawn(shared.jobs.keep(stop.clone()));

@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use provost_store::{Node, SlowStep, StepTime, Store, StoreError};
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::fleet::recent::Recent;
+use crate::listener::Stop;
 
 /// How many times its usual time a step takes that is slow.
 const TIMES: u64 = 3;
@@ -18,13 +22,16 @@ const LEAST_NODES: u64 = 5;
 const PACE: Duration = Duration::from_secs(2);
 /// A read that took longer is followed by a pause, so that reading uses a fortieth of the time.
 const SHARE: u32 = 40;
+/// How long a look waits for a read: of a million steps it takes seconds. What was read before is shown then.
+const AT_ONCE: Duration = Duration::from_millis(200);
+/// How often steps are read while nobody looks, where that takes longer.
+const KEPT: Duration = Duration::from_secs(60);
 /// Of how many nodes the usual time of the step that runs is kept at most.
 const MOST: usize = 200_000;
 
 /// What steps usually take.
 pub(crate) struct SlowSteps {
-    store: Arc<dyn Store>,
-    read: Mutex<Option<Read>>,
+    reader: Arc<Reader>,
     /// Of each node whose step runs for long: the run and the stage, and what that took before.
     running: std::sync::Mutex<HashMap<String, RunningStep>>,
 }
@@ -32,9 +39,19 @@ pub(crate) struct SlowSteps {
 /// The run and the stage, and what that took before.
 type RunningStep = (String, String, Option<u64>);
 
+/// Reads the steps of all nodes.
+struct Reader {
+    store: Arc<dyn Store>,
+    /// One reads, and the others wait for that.
+    turn: Mutex<()>,
+    last: std::sync::Mutex<Option<Read>>,
+}
+
 /// What was read.
 #[derive(Clone)]
 struct Read {
+    began: Timestamp,
+    took: Duration,
     again: Instant,
     known: Arc<Known>,
 }
@@ -61,7 +78,30 @@ impl Known {
 
 impl SlowSteps {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, read: Mutex::default(), running: std::sync::Mutex::default() }
+        let reader = Reader { store, turn: Mutex::default(), last: std::sync::Mutex::default() };
+        Self { reader: Arc::new(reader), running: std::sync::Mutex::default() }
+    }
+
+    /// Reads the steps at the start; and, where a look would wait for that too long, again and again while nodes report.
+    pub(crate) async fn keep(self: Arc<Self>, recent: Arc<Recent>, mut stop: Stop) {
+        let keeping = async {
+            loop {
+                let last = self.reader.last();
+                let is_due = last
+                    .as_ref()
+                    .is_none_or(|read| read.took > AT_ONCE && recent.came_since(read.began));
+                // If that fails, the next look says why.
+                if is_due {
+                    let _ = self.reader.read().await;
+                }
+                let took = self.reader.last().map_or(Duration::ZERO, |read| read.took);
+                sleep(KEPT.max(took * SHARE)).await;
+            }
+        };
+        tokio::select! {
+            () = keeping => {}
+            () = stop.wait() => {}
+        }
     }
 
     /// Adds to each of `nodes`, with its beat, the step that is slow.
@@ -116,7 +156,7 @@ impl SlowSteps {
             return Ok(found);
         }
         let steps = new.iter().map(|(node, _, stage)| (node.clone(), stage.clone())).collect();
-        let times = self.store.step_times(steps).await?;
+        let times = self.reader.store.step_times(steps).await?;
         let times: HashMap<&str, Option<u64>> =
             times.iter().map(|time| (&*time.node, time.next_usual())).collect();
         let mut kept = kept();
@@ -131,15 +171,37 @@ impl SlowSteps {
         Ok(found)
     }
 
+    /// What is known now, or was a while ago where reading it takes long.
     async fn known(&self) -> Result<Arc<Known>, StoreError> {
-        // All who look at once wait for one read.
-        let mut kept = self.read.lock().await;
-        if let Some(Read { again, known }) = &*kept
+        let last = self.reader.last();
+        if let Some(Read { again, known, .. }) = &last
             && Instant::now() < *again
         {
             return Ok(Arc::clone(known));
         }
-        let began = Instant::now();
+        let reader = Arc::clone(&self.reader);
+        // It goes on when nobody waits for it any more.
+        let reading = tokio::spawn(async move { reader.read().await });
+        match timeout(AT_ONCE, reading).await {
+            Ok(Ok(known)) => known,
+            _ => Ok(last.map(|read| read.known).unwrap_or_default()),
+        }
+    }
+}
+
+impl Reader {
+    fn last(&self) -> Option<Read> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn read(&self) -> Result<Arc<Known>, StoreError> {
+        let _turn = self.turn.lock().await;
+        if let Some(Read { again, known, .. }) = self.last()
+            && Instant::now() < again
+        {
+            return Ok(known);
+        }
+        let (began, clock) = (Timestamp::now(), Instant::now());
         let fleet = self.store.usual_times(LEAST_NODES).await?;
         let mut known = Known { fleet, ended: HashMap::new() };
         for StepTime { node, script, ms, usual, .. } in self.store.long_steps(LEAST).await? {
@@ -149,9 +211,10 @@ impl SlowSteps {
                 _ => drop(known.ended.insert(node, slow)),
             }
         }
-        let known = Arc::new(known);
-        let again = Instant::now() + PACE.max(began.elapsed() * SHARE);
-        *kept = Some(Read { again, known: Arc::clone(&known) });
+        let (known, took) = (Arc::new(known), clock.elapsed());
+        let again = Instant::now() + PACE.max(took * SHARE);
+        let read = Read { began, took, again, known: Arc::clone(&known) };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
         Ok(known)
     }
 }
