@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_store::{HistoryPoint, HistoryScale, NodesByStatus, Status, Store};
+use provost_store::{
+    HistoryPoint, HistoryScale, NodesByStatus, Notice, NoticeKind, Status, Store, Storm,
+};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -70,14 +72,22 @@ pub(crate) async fn keeps_history(store: &dyn Store) {
     let slow = hours[0].runs.boots.percentile(95).unwrap() as f64;
     assert!((slow / 180_000.0 - 1.0).abs() < 0.03, "{slow}");
     nodes(store).await;
+    let storm = Storm { nodes: 12, began: seconds(10), ..Storm::default() };
+    store.begin_storm(storm.began).await.unwrap();
+    let done =
+        Notice { kind: NoticeKind::StormDone, at: seconds(370), node: None, storm: Some(storm) };
+    store.end_storm(done).await.unwrap();
 
     // After a day the minutes are gone, and the hours are there; after a year all is gone but how nodes stood last.
     store.fold_history(seconds(27 * 3600)).await.unwrap();
     assert_eq!(counts(&minutes(store).await), []);
     let hours = store.history(HistoryScale::Hour, at()).await.unwrap().points;
     assert_eq!(counts(&hours), [(0, 5, 4, 1), (3600, 1, 0, 0)]);
+    let storms = async || store.history(HistoryScale::Hour, at()).await.unwrap().storms.len();
+    assert_eq!(storms().await, 1);
     store.fold_history(seconds(370 * 86_400)).await.unwrap();
     assert_eq!(store.history(HistoryScale::Hour, at()).await.unwrap().points, []);
+    assert_eq!(storms().await, 0);
 }
 
 /// How many nodes have each status.
