@@ -63,7 +63,7 @@ complete -c provost -n "__fish_provost_using_subcommand run" -l bundle -d 'With 
 complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'Scripts with their arguments, such as "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'Configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too'
-complete -c provost -n "__fish_provost_using_subcommand run" -l dry-run -d 'Run it for real where it can't change this machine, and show what it would have changed'
+complete -c provost -n "__fish_provost_using_subcommand run" -l dry-run -d 'Run it for real where it can\'t change this machine, and show what it would have changed'
 complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Show what scripts print, also without a terminal'
 complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand release" -l config -d 'Configuration file' -r -F
@@ -111,7 +111,7 @@ complete -c provost -n "__fish_provost_using_subcommand record" -l called-from -
 complete -c provost -n "__fish_provost_using_subcommand record" -l error-message -d 'The last lines of output' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l command -d 'The command that failed' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l exit-code -d 'The exit status' -r
-complete -c provost -n "__fish_provost_using_subcommand record" -l cause -d 'Why it ended, if its exit status or signal isn\'t all: it was stopped in order' -r -f -a "interrupted\t''"
+complete -c provost -n "__fish_provost_using_subcommand record" -l cause -d 'Why it ended, if not by its own exit status or signal: it was stopped in order' -r -f -a "interrupted\t''"
 complete -c provost -n "__fish_provost_using_subcommand record" -l sync -d 'Sync this path\'s file system before recording success' -r -F
 complete -c provost -n "__fish_provost_using_subcommand record" -l signal -d 'The signal that ended it, e.g. SIGTERM' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -s h -l help -d 'Print help'

@@ -213,7 +213,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "warewulf" -d 'Import nodes.conf of Warewulf 4; lists what can\'t be carried over'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l mypostscripts -d 'Read what xCAT hands each node, usually in /tftpboot/mypostscripts, in place of its tables' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'File to write; standard output by default' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l compare -d 'Print what each node would run otherwise by SITE than by the file that xCAT hands it today, in this folder' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l compare -d 'Print how each node\'s plan in SITE differs from the file that xCAT hands it today, in this folder' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l site -d 'The site.toml that is compared' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l from-xcat -d 'Run these commands here, on the xCAT management node, and read the package lists of its images'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'

@@ -6,8 +6,6 @@ use provost_record::{Run, Stage};
 use provost_steplog::{Entry, Lines};
 use serde::Serialize;
 
-use super::LastSuccess;
-
 /// The longest piece of a line that is shown, in characters.
 const MOST: usize = 120;
 
@@ -28,7 +26,27 @@ pub struct FirstDifference {
     command: Option<String>,
 }
 
+/// A stage of a run, with its log if that was uploaded.
+pub(super) type Logged<'r> = ((&'r Run, &'r Stage), Option<&'r [u8]>);
+
 impl FirstDifference {
+    /// What differs between the logs of a stage on `node`, where both were uploaded.
+    pub(super) fn between(node: &str, (then, old): Logged, (now, new): Logged) -> Self {
+        let (Some(before), Some(after)) = (old.map(output), new.map(output)) else {
+            return Self { command: Some(command(node, then, now)), ..Self::default() };
+        };
+        let differs = |index: &usize| before.get(*index) != after.get(*index);
+        match (0..before.len().max(after.len())).find(differs) {
+            Some(index) => Self {
+                line: Some(index + 1),
+                then: before.get(index).cloned(),
+                now: after.get(index).cloned(),
+                command: None,
+            },
+            None => Self::default(),
+        }
+    }
+
     pub(super) fn command(&self) -> Option<&str> {
         self.command.as_deref()
     }
@@ -45,31 +63,6 @@ impl FirstDifference {
                 format!("line {line}: {} -> {}", shown(&self.then), shown(&self.now))
             }
             (None, None) => "the same".to_owned(),
-        }
-    }
-}
-
-impl LastSuccess<'_> {
-    /// What differs between the logs of the two stages, where both were uploaded.
-    pub fn first_difference(
-        &self,
-        node: &str,
-        then: Option<&[u8]>,
-        now: Option<&[u8]>,
-    ) -> FirstDifference {
-        let (Some(before), Some(after)) = (then.map(output), now.map(output)) else {
-            let command = Some(command(node, self.then, self.now));
-            return FirstDifference { command, ..FirstDifference::default() };
-        };
-        let differs = |index: &usize| before.get(*index) != after.get(*index);
-        match (0..before.len().max(after.len())).find(differs) {
-            Some(index) => FirstDifference {
-                line: Some(index + 1),
-                then: before.get(index).cloned(),
-                now: after.get(index).cloned(),
-                command: None,
-            },
-            None => FirstDifference::default(),
         }
     }
 }

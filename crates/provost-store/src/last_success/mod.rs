@@ -100,6 +100,16 @@ impl<'r> LastSuccess<'r> {
         (numbers(then.bundle, now.bundle), numbers(then.plan, now.plan))
     }
 
+    /// What differs between the logs of the two stages on `node`, where both were uploaded.
+    pub fn first_difference(
+        &self,
+        node: &str,
+        then: Option<&[u8]>,
+        now: Option<&[u8]>,
+    ) -> FirstDifference {
+        FirstDifference::between(node, (self.then, then), (self.now, now))
+    }
+
     /// What has changed; `published` is what was between the generations, `output` what differs in the logs.
     pub fn compare(&self, published: NodeChanges, output: FirstDifference) -> SinceSuccess {
         let ((then, _), (now, failed)) = (self.then, self.now);

@@ -18,7 +18,7 @@ use super::overview::tone;
 use super::page::{Page, encoded, render};
 use super::plan::ShownPlan;
 use super::run_axis::RunAxis;
-use super::why::Why;
+use super::why::{Why, WhySources};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::{self, Beats};
@@ -141,6 +141,8 @@ impl Page for NodePage {
             Some(run) => self.sources.step_time(name, run).await?.unzip(),
             None => (None, None),
         };
+        let Self { known, sources, may_read, .. } = self;
+        let why = WhySources { known, sources, may_read: *may_read };
         let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
         render(&Content {
             name: name.clone(),
@@ -148,7 +150,7 @@ impl Page for NodePage {
             tone: tone(node.status),
             facts: facts(&node, now).into_iter().chain(rows).collect(),
             outcome: if has_step { Vec::new() } else { outcome(&node) },
-            why: self.why(&node, &runs, newest.more).await?,
+            why: why.why(&node, &runs, newest.more).await?,
             next: next(&node).iter().map(|next| pieces(next)).collect(),
             now: self.running(&node, now),
             axis: RunAxis::new(&runs, now),

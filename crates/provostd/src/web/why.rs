@@ -8,11 +8,10 @@ use provost_store::{
 };
 use tokio::task::spawn_blocking;
 
-use super::node::NodePage;
 use super::node_about::NodeSources;
 use crate::admin::node_changes;
 use crate::listener::refusal::Refusal;
-use crate::nodes::history::{self, History};
+use crate::nodes::history::{self, History, KnownNodes};
 
 /// The section of a node's page.
 pub(super) struct Why {
@@ -40,7 +39,15 @@ pub(super) struct ShownChange {
     pub(super) diff: Vec<(&'static str, String)>,
 }
 
-impl NodePage {
+/// What it is found in.
+pub(super) struct WhySources<'s> {
+    pub(super) known: &'s KnownNodes,
+    pub(super) sources: &'s NodeSources,
+    /// Whether the texts of scripts and the values of plans may be shown.
+    pub(super) may_read: bool,
+}
+
+impl WhySources<'_> {
     /// Why `node` failed, if it has; `runs` are its newest ones, `more` is whether it has others.
     pub(super) async fn why(
         &self,
