@@ -29,7 +29,7 @@ complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'Log on
 json\t''"
 complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
-complete -c provostd -n "__fish_provostd_needs_command" -f -a "prepare" -d 'Make the keys of a first start, and print what provostctl publish needs'
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "prepare" -d 'Make the keys of a first start, and print what publish needs'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "install-sh" -d 'Print install.sh, which makes a machine a node'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "check" -d 'Check that provostd would start, and list what is wrong'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'Show or rotate the CA by which nodes trust this server'

@@ -60,7 +60,7 @@ enum Command {
     ///
     /// Changes nothing, and doesn't disturb a running provostd.
     Check,
-    /// Make the keys of a first start, and print what provostctl publish needs
+    /// Make the keys of a first start, and print what publish needs
     ///
     /// The keys are that of the authority and that which refreshes what is published. Two lines are printed: "tls
     /// PORT:SHA256" and "refresh-key RW…".

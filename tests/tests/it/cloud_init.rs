@@ -110,7 +110,7 @@ fn it_says_that_it_failed_where_a_script_has_failed() {
     assert!(out.stdout.contains("status: error") && out.stdout.contains(why), "{}", out.stdout);
     let log = root.text("/var/log/cloud-init-output.log");
     assert!(
-        log.contains("no scratch here") && log.contains("the kickstart FAILED with 1"),
+        log.contains("no scratch here") && log.contains("the kickstart FAILED with exit status 1"),
         "{log}"
     );
     let node = cluster.status("cn001");

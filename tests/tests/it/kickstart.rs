@@ -107,7 +107,7 @@ fn a_root_gets_its_identity_by_the_script_s_join_token_and_reports_by_it_at_its_
 #[test]
 fn a_failure_stops_the_install_and_is_told_on_the_console() {
     let (cluster, root) = site("#!/bin/sh\necho no keys here >&2\nexit 7\n");
-    root.sh(&body(&cluster)).expect(1).says(&["the kickstart FAILED with 1", "setup"]);
+    root.sh(&body(&cluster)).expect(1).says(&["the kickstart FAILED with exit status 1", "setup"]);
     let told = root.text("/dev/console");
     assert!(told.contains("FAILED") && told.contains("setup") && told.contains("7"), "{told}");
     let node = cluster.status("cn001");

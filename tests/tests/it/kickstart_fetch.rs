@@ -95,7 +95,7 @@ fn a_node_without_a_token_says_what_it_lacks() {
     root.sh(&cluster.post_script(&[]))
         .expect(3)
         .says(&["hint: create a token (provostctl token NODE)"]);
-    assert!(root.text("/dev/console").contains("the kickstart FAILED with 3"));
+    assert!(root.text("/dev/console").contains("the kickstart FAILED with exit status 3"));
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn cloud_init_installs_and_boots_the_node_and_sees_what_failed() {
     let (cluster, root) = site("#!/bin/sh\n[ ! -e /root/broken ]\n");
     root.sh("touch /root/broken").expect(0);
     let script = run_command(&snippet(&cluster, "cloud-init", &["--token"]));
-    root.sh(&script).expect(1).says(&["the kickstart FAILED with 1", "setup"]);
+    root.sh(&script).expect(1).says(&["the kickstart FAILED with exit status 1", "setup"]);
     assert_eq!(cluster.status("cn001")["status"], "failed");
     root.sh("rm /root/broken").expect(0);
     root.sh(&script).expect(0);

@@ -97,6 +97,7 @@ fn of_a_run_that_failed() {
       "attempt": 1,
       "bundle": 1,
       "plan": 1,
+      "server": "http://127.0.0.1:[PORT]",
       "stages": [
         {
           "stage": "fetch",

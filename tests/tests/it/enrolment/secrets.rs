@@ -160,7 +160,11 @@ fn a_node_without_tls_runs_nothing_and_says_why() {
     assert!(said.contains("has secrets, and nodes aren't told"), "{said}");
     let node = cluster.node("cn001");
     let out = node.provost(&["boot"]).expect(2);
-    assert!(out.stderr.contains("secrets (LOGIN, PIN) go over TLS alone"), "{}", out.stderr);
+    assert!(
+        out.stderr.contains("secrets (LOGIN, PIN) are fetched over TLS only"),
+        "{}",
+        out.stderr
+    );
     assert!(out.stderr.contains("hint: publish with TLS: provostctl publish"), "{}", out.stderr);
     let entries = node.journal("boot");
     assert!(entries.iter().any(|entry| entry["cause"] == "config"), "{entries:#?}");

@@ -126,7 +126,7 @@ fn of_a_change_that_takes_the_scripts_from_many_nodes() {
     "#);
     publish_and(&cluster, &["--check"]).expect(1).says(&["would leave no script on 21 nodes"]);
     cluster.site(&COMPUTE.replace("postscripts = [\"hello\", \"motd\"]", ""));
-    publish_and(&cluster, &[]).expect(1).says(&["from 20 nodes: cn[001-020]", "--allow-removal"]);
+    publish_and(&cluster, &[]).expect(1).says(&["on 20 nodes: cn[001-020]", "--allow-removal"]);
     publish_and(&cluster, &["--allow-removal"]).expect(0);
     cluster.site("[nodes.\"cn[001-020]\"]\n");
     publish_and(&cluster, &[]).expect(0);
