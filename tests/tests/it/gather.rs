@@ -142,7 +142,7 @@ fn slow_commands_and_ignored_failures_are_named() {
         let text = node.provost(&[&["analyze"], source].concat()).expect(1).stdout;
         let parts = [
             "the slowest commands:\n       7.0 s  fine: sleep 7\n",
-            "went on:\n  - fine: systemctl is-active sshd: exit status 3\n",
+            "without ending the script:\n  - fine: systemctl is-active sshd: exit status 3\n",
         ];
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         let json = [&["analyze", "--format", "json"], source].concat();

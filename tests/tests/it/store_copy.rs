@@ -107,7 +107,7 @@ fn a_copy_that_is_killed_leaves_nothing_that_is_served_and_is_made_again() {
             *cut_off += 1;
             if data.join("provost.db.partial").exists() {
                 let out = Command::new(program("provostd")).arg("--config").arg(&config).output();
-                Out::from(out.unwrap()).expect(1).says(&["copy that was cut off", "again"]);
+                Out::from(out.unwrap()).expect(1).says(&["copy that was interrupted", "again"]);
             }
         }
         let last = copied(&url, to);

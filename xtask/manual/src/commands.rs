@@ -104,6 +104,8 @@ fn rest(name: &str) -> io::Result<Roff> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+
     use super::*;
     use crate::programs;
 
@@ -124,6 +126,15 @@ mod tests {
         assert_eq!(told, all);
     }
 
+    /// Whether all that is missing stands in `provostctl.toml`.
+    fn is_named_once(error: &clap::Error) -> bool {
+        let named = ["--site <FILE>", "--scripts <DIR>", "--key <FILE>", "--to <WWW>"];
+        let is_named = |missing: &String| named.contains(&&**missing);
+        error.kind() == ErrorKind::MissingRequiredArgument
+            && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::Strings(all))
+                if all.iter().all(is_named))
+    }
+
     #[test]
     fn each_example_is_a_command_line_that_its_program_takes() {
         for sections::Sections { name, examples, .. } in sections::all() {
@@ -133,8 +144,9 @@ mod tests {
                 assert!(words.join(" ").starts_with(name), "{name}: {line}");
                 let program = programs().into_iter().find(|(program, ..)| *program == words[0]);
                 let (_, mut program, _) = program.expect(line);
-                if let Err(error) = program.try_get_matches_from_mut(&words) {
-                    panic!("{line}: {error}");
+                match program.try_get_matches_from_mut(&words) {
+                    Err(error) if !is_named_once(&error) => panic!("{line}: {error}"),
+                    Ok(_) | Err(_) => {}
                 }
             }
         }

@@ -203,7 +203,7 @@ fn a_join_token_counts_from_the_nodes_address_alone_and_for_its_time() {
     let hint = pending["hint"].as_str().unwrap();
     assert!(hint.starts_with("correct IPADDR of cn002"), "{hint}");
     let elsewhere = join_token(&cluster, "cn003", &["--from", "10.0.0.0/8"]);
-    refused("cn003", &elsewhere, "counts from 10.0.0.0/8 alone");
+    refused("cn003", &elsewhere, "is valid from 10.0.0.0/8 only");
     cluster.ctl(&["join", "cn003", "--from", "10.0.0.0/40"]).expect(1).says(&["isn't a network"]);
     let token = join_token(&cluster, "cn003", &["--for", "1ms"]);
     refused("cn003", &token, "has ended");
