@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use provost_tests::processes::{look, open, ready, until};
-use provost_tests::{Ground, World};
+use provost_tests::{Ground, World, missing, skip_if};
 use rustix::io::Errno;
 use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
@@ -212,6 +212,7 @@ while :; do /bin/true; done
 /// What is traced stops again and again. A tracer that is killed must not leave it so.
 #[test]
 fn nobody_outlives_runner_and_keeper_that_are_killed() {
+    skip_if(missing::tracing());
     for _ in 0..10 {
         let ground = Ground::new(&[("busy", BUSY)]);
         let (run, script, _go) = begin(&ground, World::Walk, "busy");

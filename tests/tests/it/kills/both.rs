@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use provost_tests::processes::{self, Process};
-use provost_tests::{Ground, World, repeats, seed};
+use provost_tests::{Ground, World, missing, repeats, seed};
 use rustix::process::{Pid, Signal, kill_process};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -64,12 +64,13 @@ fn kill_both(ground: &Ground, world: World, is_traced: bool, after: Duration) {
 fn nothing_lives_after_the_next_run_when_both_are_killed() {
     let mut rng = Rng::with_seed(seed());
     for trace in ["commands", "off"] {
+        let is_traced = trace == "commands" && missing::tracing().is_none();
         let ground = Ground::new(&[("first", FIRST), ("second", &second(trace))]);
         ground.limits("grace = \"1s\"\nleak = \"500ms\"\n[guard]\nmax_attempts = 1000000\n");
         for world in World::all() {
             for _ in 0..repeats(2, 75) {
                 let after = Duration::from_millis(rng.u64(0..50));
-                kill_both(&ground, world, trace == "commands", after);
+                kill_both(&ground, world, is_traced, after);
             }
         }
     }
