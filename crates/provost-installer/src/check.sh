@@ -18,6 +18,10 @@ own=$(sha256sum <"$0" | tr -d ' -')
 [ "$own" = "$1" ] || refuse "$0 has the sha256 $own, and not $1: nothing has run" \
     "fetch it again: $again; then type the line $printed"
 [ "$(id -u)" = 0 ] || refuse 'installing a node takes root' "sudo sh $0 $*"
+if grep -qs '^ *kind *= *"xcat"' /etc/provost/provost.toml /etc/provost/provost.d/*.toml; then
+    refuse '/etc/provost configures this machine as a node of xCAT: nothing has run' \
+        "provost install --remove, then remove /etc/provost, then: sh $0 $*"
+fi
 
 [ "$2" ] && export PROVOST_NODE="$2"
 name=${PROVOST_NODE:-$(uname -n)}

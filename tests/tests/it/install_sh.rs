@@ -83,7 +83,7 @@ fn what_is_not_the_file_of_the_digest_is_refused_before_anything_is_run() {
     refused(&format!("sh -s {digest} <install.sh"), &["only a file can be checked"]);
     let other_user = "chmod a+rx /root; setpriv --reuid 65534";
     refused(&format!("{other_user} {run}"), &["takes root", "sudo sh install.sh"]);
-    on(&root, "localhost", &run).expect(2).says(&["name of its own", "cn001"]);
+    on(&root, "localhost", &run).expect(2).says(&["host name is localhost", "cn001"]);
 
     // One byte more, and each way of being cut off.
     refused(&format!("echo >>install.sh; {run}"), &["has the sha256 ", "nothing has run"]);
@@ -94,6 +94,25 @@ fn what_is_not_the_file_of_the_digest_is_refused_before_anything_is_run() {
         is_untouched(&root);
     }
     assert_eq!(machine.ctl("nodes cn001 --format json").expect(0).json()[0]["status"], "defined");
+}
+
+#[test]
+fn a_node_of_xcat_is_refused_at_once() {
+    let machine = management_node();
+    let [fetch, run] = lines(&machine, "cn001");
+    let root = Chroot::new();
+    on(&root, "cn001", &fetch).expect(0);
+    for file in ["provost.toml", "provost.d/xcat.toml"] {
+        root.sh(&format!(
+            "rm -rf /etc/provost; mkdir -p /etc/provost/provost.d; \
+                          printf '[source]\\nkind = \"xcat\"\\n' >/etc/provost/{file}"
+        ))
+        .expect(0);
+        let said = ["configures this machine as a node of xCAT", "hint: provost install --remove"];
+        on(&root, "cn001", &run).expect(2).says(&said);
+    }
+    root.sh("rm -r /etc/provost").expect(0);
+    on(&root, "cn001", &run).expect(0);
 }
 
 #[test]
