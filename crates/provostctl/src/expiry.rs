@@ -23,11 +23,15 @@ pub(crate) async fn expiry(client: &Client, format: Format) -> Result<(), Failur
     let now = Timestamp::now();
     let mut table = Table::new(["WHAT", "EXPIRES", "NAME", "AT"]);
     for one in &all {
-        let when = match now.duration_until(one.expires).try_into().map(wording::age) {
-            Ok(time) => format!("in {time}"),
-            Err(_) => format!("{} ago", words::ago(one.expires, now)),
+        let (when, at) = if is_never(one.expires) {
+            ("never".to_owned(), String::new())
+        } else {
+            let when = match now.duration_until(one.expires).try_into().map(wording::age) {
+                Ok(time) => format!("in {time}"),
+                Err(_) => format!("{} ago", words::ago(one.expires, now)),
+            };
+            (when, one.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
         };
-        let at = one.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let tone = if one.soon { Tone::Bad } else { Tone::Good };
         table.add([one.what.to_string(), when, one.name.clone(), at], tone);
     }
@@ -36,6 +40,12 @@ pub(crate) async fn expiry(client: &Client, format: Format) -> Result<(), Failur
         output::note(&format!("{}\n  hint: {}", words::expiring(one, now), one.hint));
     }
     Ok(())
+}
+
+/// Whether it is the end of all time, as of a certificate that has none (RFC 5280, 4.1.2.5): later than what a
+/// `Timestamp` can hold.
+fn is_never(expires: Timestamp) -> bool {
+    expires.as_second() == Timestamp::MAX.as_second()
 }
 
 /// What is due first, for the end of other lists.

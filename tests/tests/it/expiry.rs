@@ -54,6 +54,9 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
     assert!(nodes.stderr.contains(note) && nodes.stderr.contains("provostctl expiry"));
     let shown = cluster.ctl(&["expiry"]).expect(0);
     assert!(shown.stdout.contains("publication") && shown.stderr.contains("--refresh"));
+    // The authority's certificate has no end.
+    let certificate = shown.stdout.lines().find(|line| line.contains("authority")).unwrap();
+    assert!(certificate.contains("  never  "), "{certificate}");
     assert!(cluster.daemon().get("/").contains(note));
     let metrics = cluster.metrics();
     for line in [
