@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::canonicalize;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 
 use clap::{Args, ValueEnum};
 use provost_node::failure::Failure;
@@ -140,6 +140,8 @@ impl DryRunArgs {
     pub(super) fn inner(config: Option<&PathBuf>, run: &RunArgs) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         if let Some(config) = config {
+            // The sandbox has another working folder.
+            let config = absolute(config).unwrap_or_else(|_| config.clone());
             words.extend(["--config".into(), config.into()]);
         }
         words.extend(["run".into(), "--in-sandbox".into()]);

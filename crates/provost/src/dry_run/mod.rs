@@ -14,7 +14,7 @@ mod would;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
@@ -148,7 +148,9 @@ fn announce(title: &str, options: &Options) {
 
 fn prepare(input: &Input, options: &Options) -> Result<Ready, SandboxError> {
     let paths = input.paths();
-    let config = input.config().0.parent().map(Path::to_owned);
+    // A file that is named alone has no folder in its name.
+    let config = absolute(&input.config().0).ok();
+    let config = config.as_deref().and_then(Path::parent).map(Path::to_owned);
     let mut shown: Vec<PathBuf> = [options.folder.clone(), options.shown.clone(), config]
         .into_iter()
         .flatten()

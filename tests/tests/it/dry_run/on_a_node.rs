@@ -39,6 +39,12 @@ fn a_node_tries_a_script_with_its_plan_and_tells_nobody() {
     node.provost(&["run", "show", "--dry-run"]).expect(0);
     assert_eq!(fs::read_to_string(&marker).unwrap(), "one\n");
 
+    // By a file that is named from where its admin is.
+    let line = "provost --config provost.toml run --dry-run show";
+    let from_there = format!("cd {} && {line}", node.path("").display());
+    let out = node.shell(&from_there, &cluster).expect(0);
+    assert!(out.stdout.contains("| cn001 has blue\n"), "{out:?}");
+
     // On a disk, where there is more room than in memory.
     let scratch = cluster.path("scratch");
     fs::create_dir(&scratch).unwrap();
