@@ -97,7 +97,7 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
 }
 
 /// Whether a daemon of this network has a socket in the abstract namespace, which no mount hides, and
-/// which may serve whoever is root: multipathd and iscsid have.
+/// which may serve anybody who is root: multipathd and iscsid have.
 pub(super) fn has_abstract_sockets() -> bool {
     let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     sockets.lines().any(is_abstract_service)

@@ -150,7 +150,7 @@ const PROMISES: &[(&str, &[&str])] = &[
         "provostd: listeners::a_page_of_somebody_elses_reads_nothing_by_a_name_that_leads_here",
     ]),
     // An admin.
-    ("a role allows no more", &["provostd: admins::a_role_allows_what_those_below_it_do_and_nothing_above"]),
+    ("a role allows only what it lists", &["provostd: admins::a_role_allows_what_those_below_it_do_and_nothing_above"]),
     ("each change is logged", &[
         "provostd: admins::each_change_is_noted_with_who_from_where_and_its_result",
         "provostd: admins::what_cannot_be_noted_is_not_changed",

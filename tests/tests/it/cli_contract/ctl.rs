@@ -293,7 +293,7 @@ fn report_with(cluster: &Cluster, node: &str, version: &str) {
     Out::from(std::process::Command::new("curl").args(args).output().unwrap()).expect(0);
 }
 
-/// The version that is so many minor versions newer than today's.
+/// The version that many minor versions newer than today's.
 fn newer(minors: u64) -> String {
     let mut numbers = env!("CARGO_PKG_VERSION").split('.');
     let mut number = || numbers.next().unwrap().parse::<u64>().unwrap();
