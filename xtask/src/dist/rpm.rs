@@ -17,7 +17,12 @@ pub(super) fn build(package: &Package) -> Result<()> {
     fs::write(&spec, text(package)?)?;
     let architecture = package.place.target.rpm();
     let define = |name: &str, value: &Path| format!("{name} {}", value.display());
-    let status = cargo::command("rpmbuild")
+    let mut command = cargo::command("rpmbuild");
+    if !package.place.is_release {
+        // As in the other format: not compressed.
+        command.args(["--define", "_binary_payload w.ufdio"]);
+    }
+    let status = command
         .env("SOURCE_DATE_EPOCH", package.time.to_string())
         .args(["-bb", "--quiet", "--target", architecture])
         .args(["--define", &define("_topdir", work.path())])
