@@ -76,7 +76,10 @@ impl Benchmark {
             Self::Record => &[("jq", "jq"), ("bash", "bash")],
             Self::History => &[("initdb", "postgresql")],
             Self::Ingest => &[("initdb", "postgresql")],
-            Self::Page { .. } => &[("chromium", "chromium"), ("chromedriver", "chromium-driver")],
+            Self::Page { .. } => &[
+                ("chromium-headless-shell", "chromium-headless-shell"),
+                ("chromedriver", "chromium-driver"),
+            ],
             Self::Storm { store, .. } if store == "postgres" => &[("initdb", "postgresql")],
             Self::Storm { .. } => &[],
         }

@@ -64,7 +64,12 @@ const TOOLS: [Tool; 49] = [
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
     tool("initdb", "postgresql", true, "makes the database that daemons share"),
-    tool("chromium", "chromium", false, "is the browser that the web page is tested in"),
+    tool(
+        "chromium-headless-shell",
+        "chromium-headless-shell",
+        false,
+        "is the browser that the web page is tested in",
+    ),
     tool("chromedriver", "chromium-driver", false, "is how tests use that"),
     tool("promtool", "prometheus", false, "checks the alert rules"),
     tool(LOCALES, "locales", false, "makes other languages for bash's messages"),
