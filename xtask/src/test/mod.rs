@@ -68,13 +68,17 @@ impl LongGroup {
 pub(crate) fn full() -> Result<()> {
     let (mut steps, skips) = (Steps::default(), Skips::begin()?);
     let missing = install_tools(&mut steps)?;
-    check_sources(&mut steps)?;
-    steps.run("check without xCAT", || {
-        cargo::run("cargo", &["check", "--quiet", "-p", "provost", "--no-default-features"])
+    check_format(&mut steps)?;
+    // Before the tests: machines boot it, and one of them looks at how much memory it needs. It is optimized as one
+    // piece, by one processor; the other goes on with the rest.
+    let node = || dist::node(&dist::Target::host()?, None);
+    steps.run_beside("the node's program", node, |steps| {
+        check_sources(steps)?;
+        steps.run("check without xCAT", || {
+            cargo::run("cargo", &["check", "--quiet", "-p", "provost", "--no-default-features"])
+        })?;
+        build(steps)
     })?;
-    build(&mut steps)?;
-    // Before the tests: machines boot it, and one of them looks at how much memory it needs.
-    steps.run("the node's program", || dist::node(&dist::Target::host()?, None))?;
     steps.run("manual", manual::check)?;
     steps.run("notices", notices::check)?;
     let mut tests = Vec::new();
@@ -92,6 +96,7 @@ pub(crate) fn full() -> Result<()> {
 pub(crate) fn quick() -> Result<()> {
     let (mut steps, skips) = (Steps::default(), Skips::begin()?);
     let missing = install_tools(&mut steps)?;
+    check_format(&mut steps)?;
     check_sources(&mut steps)?;
     build(&mut steps)?;
     let mut tests = Vec::new();
@@ -136,9 +141,12 @@ fn install_tools(steps: &mut Steps) -> Result<Vec<&'static str>> {
     Ok(missing)
 }
 
+fn check_format(steps: &mut Steps) -> Result<()> {
+    steps.run("format", || cargo::run("cargo", &["fmt", "--all", "--check"]))
+}
+
 /// What is checked without running anything of ours.
 fn check_sources(steps: &mut Steps) -> Result<()> {
-    steps.run("format", || cargo::run("cargo", &["fmt", "--all", "--check"]))?;
     steps.run("lints", || {
         let args = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
         cargo::run("cargo", &args)

@@ -1,8 +1,9 @@
 //! The steps of a run, each with its time.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 /// What has been run, and how long each took.
 #[derive(Default)]
@@ -22,6 +23,20 @@ impl Steps {
             seconds(took)
         );
         ended.with_context(|| format!("step {}, {name}, failed", self.0.len()))
+    }
+
+    /// Runs `steps` while `other` runs beside them; the time of `other` is how long is waited for it after them.
+    pub(crate) fn run_beside(
+        &mut self,
+        name: &str,
+        other: impl FnOnce() -> Result<()> + Send,
+        steps: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        thread::scope(|scope| {
+            let other = scope.spawn(other);
+            steps(self)?;
+            self.run(name, || other.join().map_err(|_| anyhow!("it panicked"))?)
+        })
     }
 
     /// Prints the time of each step and of all.
