@@ -254,7 +254,7 @@ impl Record {
             Err(Invalid::Lacks("seq"))
         } else if of_stage && self.stage.as_deref().unwrap_or_default().is_empty() {
             Err(Invalid::Lacks("stage"))
-        } else if ends != self.result.is_some() {
+        } else if ends != self.result.is_some() && !matches!(self.phase, Phase::Other(_)) {
             Err(Invalid::Result)
         } else {
             Ok(())

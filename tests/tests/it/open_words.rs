@@ -48,6 +48,7 @@ fn failed_boot() -> Value {
                 "stages": ["mount_scratch"]}),
             json!({"phase": "stage start", "stage": "mount_scratch"}),
             json!({"phase": "stage checkpoint", "stage": "mount_scratch"}),
+            json!({"phase": "stage verified", "stage": "mount_scratch", "result": "success"}),
             json!({"phase": "stage end", "stage": "mount_scratch", "result": "failure",
                 "cause": "overheated", "errorMessage": "91 degrees", "durationMs": 1200}),
             json!({"phase": "service end", "result": "failure", "cause": "overheated",
