@@ -165,6 +165,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_user_names_and_is_no_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        fs::write(&file, "old").unwrap();
+        let mut new = NewFile::named(&link).unwrap();
+        new.write(b"new").unwrap();
+        new.replace(Durability::PowerCut).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        for other in [folder.path(), Path::new("/dev/null"), Path::new("/dev/stdin")] {
+            if !other.is_file() {
+                let error = NewFile::named(other).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{}", other.display());
+            }
+        }
+        assert!(NewFile::named(&folder.path().join("a/b")).is_err());
+        assert!(NewFile::named(&folder.path().join("fresh")).is_ok());
+    }
+
+    #[test]
     fn removing_what_is_not_there_is_no_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");

@@ -1,4 +1,4 @@
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -28,6 +28,18 @@ impl NewFile {
             })
             .map_err(context("creating a file in", folder))?;
         Ok(Self { file, path })
+    }
+
+    /// The same for a path that a user has named: a link is followed, and what is there and is no
+    /// regular file, such as `/dev/stdout`, is an error: it would be gone.
+    pub fn named(path: &Path) -> io::Result<Self> {
+        match fs::canonicalize(path) {
+            Ok(path) if !path.is_file() => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there, and no regular file"))
+            }
+            Ok(path) => Self::at(path),
+            Err(_) => Self::at(path),
+        }
     }
 
     /// Sets the permission bits, whatever the umask.

@@ -317,6 +317,21 @@ fn a_full_disk_is_named_and_a_backup_that_was_there_stays() {
 }
 
 #[test]
+fn a_backup_takes_the_place_of_no_device_or_pipe() {
+    let backed = Backed::new(None);
+    let (pipe, link) = (backed.cluster.path("pipe"), backed.cluster.path("link"));
+    provost_tests::pipe(&pipe);
+    std::os::unix::fs::symlink("site.backup", &link).unwrap();
+    let out = backed.run(&["backup", "--to", pipe.to_str().unwrap()]).expect(1);
+    out.says(&["it is there, and no regular file", "hint: run it as root; name a file"]);
+    assert!(!fs::symlink_metadata(&pipe).unwrap().is_file());
+    fs::write(backed.file(), "old").unwrap();
+    backed.run(&["backup", "--to", link.to_str().unwrap()]).expect(0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    backed.restore().expect(1);
+}
+
+#[test]
 fn what_is_published_stays_where_it_is_there() {
     let mut site = small();
     site.backup().expect(0);

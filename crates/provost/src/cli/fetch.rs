@@ -86,7 +86,7 @@ async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), FetchError> {
         let hint = "check that its folder exists and has room";
         FetchError::abort(Failure::local(message, hint).caused_by(e))
     };
-    let file = NewFile::at(&args.to).map_err(disk)?;
+    let file = NewFile::named(&args.to).map_err(disk)?;
     let mut verifying = Verifying::new(file, url, size, args.sha256);
     while let Some(bytes) = response.chunk().await.map_err(|e| broken(url, &e))? {
         verifying.write_all(&bytes).map_err(disk)?;

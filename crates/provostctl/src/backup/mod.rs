@@ -90,7 +90,8 @@ impl Backup {
         let location = self.site.load()?;
         let path = self.to.clone();
         let failed = move |e: std::io::Error| {
-            let hint = "run it as root, with --to on a file system that has room";
+            let hint =
+                "run it as root; name a file in a folder that exists and has room: --to FILE";
             Failure::new(format!("writing {}: {}", path.display(), error_chain(&e)), hint)
         };
         let place = location.place();
@@ -135,7 +136,7 @@ type Parts = tokio::sync::mpsc::Receiver<provost_store::transfer::Part>;
 /// Writes the file. The store comes before what is published, so that no node in it has seen newer
 /// generations.
 fn write(to: &Path, location: &Location, parts: Parts) -> std::io::Result<(Head, Counts, u64)> {
-    let mut archive = Archive::new(NewFile::at(to)?)?;
+    let mut archive = Archive::new(NewFile::named(to)?)?;
     let counts = rows::write(parts, |name, bytes| archive.bytes(name, bytes))?;
     // No publication begins before all of the last one is read.
     let _lock = lock_published(&location.www)?;
