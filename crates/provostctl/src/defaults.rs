@@ -16,7 +16,7 @@ use crate::failure::{Failure, WRONG};
 /// The file, where no other is named.
 pub(crate) const FILE: &str = "/etc/provost/provostctl.toml";
 /// The variable that names another one.
-const VARIABLE: &str = "PROVOSTCTL_CONFIG";
+pub(crate) const VARIABLE: &str = "PROVOSTCTL_CONFIG";
 
 /// The keys of the file. Relative paths are relative to its folder.
 #[derive(Debug, Default, Deserialize)]

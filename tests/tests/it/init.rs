@@ -105,6 +105,9 @@ const FILES: [&str; 6] = [
 fn one_command_makes_a_management_node_whose_nodes_have_identities() {
     enter_own_network("10.0.0.1/8");
     let mut machine = Machine::new();
+    let out = machine.init(&["--address", "10.0.0.1", "--address", "a b"]).expect(2);
+    out.says(&["\"a b\" is no address or host name", "hint: name one by which nodes reach"]);
+    assert!(machine.files().is_empty(), "{:?}", machine.files());
     let listed = machine.init(&["--dry-run"]).expect(0).stdout;
     for name in ["provost.key", "provostd.toml", "provostctl.toml", "site.toml", "postscripts"] {
         let path = machine.path("etc").join(name);
@@ -118,7 +121,8 @@ fn one_command_makes_a_management_node_whose_nodes_have_identities() {
         "provostd.toml: a start would work\n",
         "\nnodes reach this machine at http://10.0.0.1:8480\n",
         "/provost.key is root on every node: move it, or use --public-key\n",
-        "provostctl backup --to FILE\n",
+        "etc/provostd.toml --to FILE\n",
+        "by its configuration; in each shell:\n  export PROVOSTCTL_CONFIG=/",
         "\n  provostctl enroll open cn001\nas root on cn001:\n  curl -fsS \
          http://10.0.0.1:8480/install.sh -o install.sh\n  sh install.sh ",
         "then here:\n  provostctl wait-for cn001 --status booted\n",

@@ -44,7 +44,14 @@ impl Addresses {
                 return Err(Failure::new(error, hint).with_code(WRONG));
             }
             (named, ..) => {
-                named.iter().map(|name| name.trim_matches(['[', ']']).to_owned()).collect()
+                let bare = named.iter().map(|name| name.trim_matches(['[', ']']).to_owned());
+                let chosen: Vec<String> = bare.collect();
+                if let Some(wrong) = chosen.iter().find(|name| !is_address(name)) {
+                    let error = format!("{wrong:?} is no address or host name");
+                    let hint = "name one by which nodes reach this machine: --address 10.0.0.1";
+                    return Err(Failure::new(error, hint).with_code(WRONG));
+                }
+                chosen
             }
         };
         let is_other = |address: &&IpAddr| !chosen.contains(&address.to_string());
@@ -65,6 +72,14 @@ impl Addresses {
         };
         self.chosen.iter().map(url).collect()
     }
+}
+
+/// Whether it may stand for a host in a URL.
+fn is_address(name: &str) -> bool {
+    let is_of_names = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let (address, zone) = name.split_once('%').unwrap_or((name, "zone"));
+    let is_v6 = address.parse::<Ipv6Addr>().is_ok() && !zone.is_empty();
+    is_v6 || !name.is_empty() && name.chars().all(is_of_names)
 }
 
 /// The address from which this machine would reach others far away.

@@ -87,7 +87,7 @@ impl Init {
         make.folder(&dir)?;
         let addresses = self.write_provostd(make, &dir, &mut places)?;
         self.write_key(make, &places)?;
-        self.write_provostctl(make, &dir, &places)?;
+        self.write_provostctl(make, &places)?;
         make.write(&places.site, 0o640, texts::SITE)?;
         make.write_scripts(&places.scripts, Path::new(SCRIPTS), ("hello", texts::HELLO))?;
 
@@ -132,6 +132,7 @@ impl Init {
         let data = if dir == Path::new(DIR) { location::default_data() } else { dir.join("data") };
         Ok(Places {
             provostd: dir.join("provostd.toml"),
+            provostctl: file,
             key: key.map_err(|e| failed(dir, &e))?,
             site: named.site.unwrap_or_else(|| dir.join("site.toml")),
             scripts: named.scripts.unwrap_or_else(|| dir.join("postscripts")),
@@ -213,10 +214,11 @@ impl Init {
         say(&format!("wrote: {}, and provost.pub beside it", places.key.display()))
     }
 
-    fn write_provostctl(&self, make: Maker, dir: &Path, places: &Places) -> Result<(), Failure> {
+    fn write_provostctl(&self, make: Maker, places: &Places) -> Result<(), Failure> {
         let socket = format!("unix:{}", places.data.join("admin.sock").display());
         let is_usual = places.data == location::default_data();
         let named = texts::Named {
+            file: &places.provostctl,
             site: &places.site,
             scripts: &places.scripts,
             key: &places.key,
@@ -224,7 +226,7 @@ impl Init {
             www: &places.www,
             admin: Some(socket).filter(|_| !is_usual),
         };
-        make.write(&dir.join("provostctl.toml"), 0o644, &named.text())
+        make.write(&places.provostctl, 0o644, &named.text())
     }
 
     fn publish(&self, admin: &Admin, places: &Places, keys: &daemon::Keys) -> Result<(), Failure> {

@@ -1,10 +1,12 @@
 //! What an admin does next.
 
+use std::path::Path;
+
 use provost_bundle::Digest;
 
 use super::daemon::Provostd;
 use super::places::{Places, is_secret};
-use crate::install_sh;
+use crate::{defaults, install_sh};
 
 /// The first node of the example site.
 const NODE: &str = "cn001";
@@ -37,10 +39,22 @@ impl Next<'_> {
         let (site, scripts) = (places.site.display(), places.scripts.display());
         let dir = places.provostd.parent().unwrap_or(&places.provostd).display();
         let key = places.key.display();
+        let defaults = places.provostctl.as_path();
+        let mut config = String::new();
+        if defaults != Path::new(defaults::FILE) {
+            text += &format!(
+                "\nprovostctl finds all of this by its configuration; in each shell:\n  \
+                 export {}={}\n",
+                defaults::VARIABLE,
+                shell_words::quote(&defaults.to_string_lossy())
+            );
+            let provostd = places.provostd.to_string_lossy();
+            config = format!(" --config {}", shell_words::quote(&provostd));
+        }
         text += &self.first_node();
         text += &format!(
             "\nedit {site} and {scripts}/; then: provostctl publish\n\
-             back up {dir}/, and what provostd knows: provostctl backup --to FILE"
+             back up {dir}/, and what provostd knows: provostctl backup{config} --to FILE"
         );
         if places.key.with_extension("pub") != places.key
             && places.key.exists()

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 /// Where everything is.
 pub(super) struct Places {
     pub(super) provostd: PathBuf,
+    pub(super) provostctl: PathBuf,
     pub(super) key: PathBuf,
     pub(super) site: PathBuf,
     pub(super) scripts: PathBuf,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::addresses::Addresses;
+use crate::defaults;
 
 /// A site with one group, whose nodes run [`HELLO`].
 pub(super) const SITE: &str = include_str!("site.toml");
@@ -62,6 +63,8 @@ pub(super) fn provostd(data: &Path, www: &Path, addresses: &Addresses) -> String
 
 /// What `provostctl.toml` names.
 pub(super) struct Named<'a> {
+    /// It itself.
+    pub(super) file: &'a Path,
     pub(super) site: &'a Path,
     pub(super) scripts: &'a Path,
     pub(super) key: &'a Path,
@@ -92,7 +95,8 @@ impl Named<'_> {
                 None => set,
             })
         };
-        PROVOSTCTL.lines().map(|line| set(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
+        let text = PROVOSTCTL.replace(defaults::FILE, &self.file.to_string_lossy());
+        text.lines().map(|line| set(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
     }
 }
 
@@ -108,6 +112,7 @@ mod tests {
     #[test]
     fn provostctl_toml_is_the_sample_with_this_sites_values() {
         let named = |sign_command, admin| Named {
+            file: defaults::FILE.as_ref(),
             site: "/etc/provost/site.toml".as_ref(),
             scripts: "/etc/provost/postscripts".as_ref(),
             key: "/etc/provost/provost.key".as_ref(),
