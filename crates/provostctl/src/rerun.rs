@@ -1,5 +1,7 @@
 //! `provostctl rerun`: an admin's explicit run, on many nodes.
 
+use std::collections::BTreeSet;
+
 use provost_api::admins::{SCRIPTS, Scripts};
 use provost_plan::Step;
 
@@ -11,19 +13,20 @@ use crate::ssh::Remote;
 
 /// How many scripts a hint names at most.
 const MOST_NAMES: usize = 20;
-/// What keeps a script from changing anything.
-const DRY_RUN: &str = "--dry-run";
 
 /// `provostctl rerun`.
 #[derive(clap::Args)]
 #[command(override_usage = "provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
        provostctl rerun [OPTIONS] NODES -P LIST
        provostctl rerun [OPTIONS] -f FILE SCRIPT [ARGS]…
-       provostctl rerun [OPTIONS] NODES SCRIPT --dry-run")]
+       provostctl rerun [OPTIONS] NODES SCRIPT [--dry-run] [--output]")]
 pub(crate) struct Rerun {
     /// Change nothing: show what it would change there, equal results together
     #[arg(long)]
     dry_run: bool,
+    /// Show what the script printed, equal outputs together
+    #[arg(long, conflicts_with = "dry_run")]
+    output: bool,
     #[command(flatten)]
     on: OnNodes,
     #[command(flatten)]
@@ -46,18 +49,29 @@ impl Rerun {
         if let Some(first) = self.on.take_word() {
             self.what.script.insert(0, first);
         }
-        let is_dry = self.what.take_dry_run() || self.dry_run;
-        self.what.check(client).await?;
+        self.dry_run |= self.what.take("--dry-run");
+        self.output |= self.what.take("--output");
+        if self.what.take("--format=json") {
+            self.on.print_json();
+        }
+        if self.dry_run && self.output {
+            let error = "--dry-run and --output exclude each other";
+            let hint = "a dry run shows the output of what failed by itself";
+            return Err(Failure::new(error, hint).with_code(WRONG));
+        }
+        let scripts = self.what.scripts()?;
+        check(&scripts, client).await?;
         let mut command = vec!["provost", "run"];
-        if is_dry {
+        if self.dry_run {
             command.extend(["--dry-run", "--format", "json"]);
         }
         match &self.what.list {
             Some(list) => command.extend(["-P", list]),
             None => command.extend(self.what.script.iter().map(String::as_str)),
         }
-        if !is_dry {
-            return self.on.run(client, &command).await;
+        if !self.dry_run {
+            let output_of = if self.output { scripts } else { Vec::new() };
+            return self.on.run(client, &command, &output_of).await;
         }
         let nodes = self.on.nodes(client).await?;
         let remote = |_: &str| Remote { command: command.clone(), report: None, files: None };
@@ -66,23 +80,28 @@ impl Rerun {
 }
 
 impl What {
-    /// Takes `--dry-run` from behind SCRIPT, where it is this command's too: whoever writes it there
-    /// wants nothing to change. A script's own stands in a LIST.
-    fn take_dry_run(&mut self) -> bool {
-        let words = self.script.iter().take_while(|word| *word != "--");
-        let Some(at) = words.into_iter().position(|word| word == DRY_RUN) else { return false };
-        self.script.remove(at);
+    /// Takes `option` from behind SCRIPT, where it is this command's too: whoever writes it there
+    /// means it so. A script's own stands behind `--`, or in a LIST.
+    fn take(&mut self, option: &str) -> bool {
+        let words: Vec<&str> = option.splitn(2, '=').collect();
+        let own = self.script.split(|word| word == "--").next().unwrap_or_default();
+        let places = [vec![option], words].into_iter().find_map(|words| {
+            let at = own.windows(words.len()).position(|own| own == words)?;
+            Some(at..at + words.len())
+        });
+        let Some(places) = places else { return false };
+        self.script.drain(places);
         true
     }
 
-    /// Refuses a script that isn't published, before any node is asked.
-    async fn check(&self, client: &Client) -> Result<(), Failure> {
+    /// The names of the scripts.
+    fn scripts(&self) -> Result<Vec<String>, Failure> {
         if self.list.is_some() != self.script.is_empty() {
             let error = "a rerun is of one script, or of a list of scripts";
             let hint = "name them: provostctl rerun NODES SCRIPT [ARGS]…, or NODES -P LIST";
             return Err(Failure::new(error, hint).with_code(WRONG));
         }
-        let scripts: Vec<String> = match &self.list {
+        let mut scripts: Vec<String> = match &self.list {
             Some(list) => Step::parse_list(list)
                 .map_err(|e| Failure::new(e.to_string(), e.hint()).with_code(WRONG))?
                 .into_iter()
@@ -90,22 +109,29 @@ impl What {
                 .collect(),
             None => self.script.first().cloned().into_iter().collect(),
         };
-        let published = match client.get::<Scripts>(SCRIPTS).await {
-            Ok(Scripts { scripts: Some(published), .. }) => published,
-            Ok(Scripts { scripts: None, .. }) => return Ok(()),
-            Err(failure) => {
-                output::note(&format!("not checked what is published: {}", failure.error));
-                return Ok(());
-            }
-        };
-        let Some(missing) = scripts.iter().find(|script| !published.contains(script)) else {
-            return Ok(());
-        };
-        let mut names: Vec<&str> = published.iter().map(String::as_str).collect();
-        let rest = names.len().saturating_sub(MOST_NAMES);
-        names.truncate(MOST_NAMES);
-        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        let hint = format!("publish it, or name one of: {}{more}", names.join(", "));
-        Err(Failure::new(format!("no script {missing:?} is published"), hint).with_code(WRONG))
+        let mut seen = BTreeSet::new();
+        scripts.retain(|script| seen.insert(script.clone()));
+        Ok(scripts)
     }
+}
+
+/// Refuses a script that isn't published, before any node is asked.
+async fn check(scripts: &[String], client: &Client) -> Result<(), Failure> {
+    let published = match client.get::<Scripts>(SCRIPTS).await {
+        Ok(Scripts { scripts: Some(published), .. }) => published,
+        Ok(Scripts { scripts: None, .. }) => return Ok(()),
+        Err(failure) => {
+            output::note(&format!("not checked what is published: {}", failure.error));
+            return Ok(());
+        }
+    };
+    let Some(missing) = scripts.iter().find(|script| !published.contains(script)) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = published.iter().map(String::as_str).collect();
+    let rest = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let hint = format!("publish it, or name one of: {}{more}", names.join(", "));
+    Err(Failure::new(format!("no script {missing:?} is published"), hint).with_code(WRONG))
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use provost_plan::nodes::fold;
 use provost_plan::{Plan, Site, Step};
 use provost_steplog::wording;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::address::Admin;
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
+use crate::format::Format;
 use crate::on_nodes::OnNodes;
 use crate::output;
 use crate::publish::Inputs;
@@ -41,10 +43,20 @@ impl Sync {
         // Before anything is published: a name that stands for no node changes nothing.
         let nodes = runtime.block_on(self.on.nodes(client))?;
         let lists = Lists::of(&self.inputs.read_site()?);
-        self.inputs.run(admin, self.dry_run)?;
+        let format = self.on.format();
+        self.inputs.run(admin, self.dry_run, format)?;
         if self.dry_run {
             let count = wording::count(nodes.names.len(), "node");
-            let text = format!("would sync {count}: {}\n", fold(&nodes.names));
+            let text = match format {
+                Format::Text => format!("would sync {count}: {}\n", fold(&nodes.names)),
+                Format::Json => {
+                    let call = |node: &String| {
+                        let command = shell_words::join(lists.command(node));
+                        json!({"node": node, "command": command})
+                    };
+                    format!("{}\n", nodes.names.iter().map(call).collect::<Value>())
+                }
+            };
             return output::print(text.as_bytes());
         }
         runtime.block_on(self.on.run_each(client, &nodes, |node| lists.command(node)))

@@ -61,6 +61,39 @@ fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
     assert!(json[0]["detail"].as_str().unwrap_or_default().contains("bad"), "{json}");
 }
 
+#[test]
+fn what_a_script_printed_is_shown_once_for_nodes_that_agree() {
+    let mut network = Network::new();
+    let cluster = cluster();
+    cluster.script("name", "#!/bin/sh\necho \"on $NODE\"\n").publish().expect(0);
+    for name in ["cn001", "cn002"] {
+        network.join(&cluster.node(name));
+    }
+    let config = network.config();
+    let rerun = |args: &[&str]| {
+        cluster.ctl(&[&["rerun", "--ssh-config", &config, "cn[001-002]"], args].concat())
+    };
+    let out = rerun(&["args", "a", "b", "--output"]).expect(0);
+    let (ok, shown) = out.stdout.split_once('\n').unwrap();
+    assert_eq!(ok, "    2  ok           cn[001-002]");
+    assert_eq!(shown, "\nargs on cn[001-002]:\n    <a>\n    <b>\n");
+    // An option of the script's own.
+    let out = rerun(&["--output", "args", "--", "--output"]).expect(0);
+    assert!(out.stdout.ends_with("    <--output>\n"), "{}", out.stdout);
+    let out = rerun(&["--output", "-P", "bad,name"]).expect(1);
+    assert!(out.stdout.ends_with("\nbad on cn[001-002]:\n    well\n"), "{}", out.stdout);
+    // Not what it printed in another run.
+    rerun(&["name"]).expect(0);
+    let json = rerun(&["--output", "--format", "json", "-P", "args,bad,name"]).expect(1).json();
+    let printed =
+        serde_json::json!([{"script": "args", "text": ""}, {"script": "bad", "text": "well\n"}]);
+    assert_eq!(json[0]["output"], printed);
+    let json = rerun(&["name", "--output", "--format", "json"]).expect(0).json();
+    assert_ne!(json[0]["output"], json[1]["output"]);
+    let dry = rerun(&["name", "--dry-run", "--output"]).expect(2);
+    assert!(dry.stderr.contains("hint: "), "{}", dry.stderr);
+}
+
 /// A script that no node has is refused before any node is asked.
 #[test]
 fn a_script_that_is_not_published_is_refused_at_once() {

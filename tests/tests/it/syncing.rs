@@ -81,6 +81,9 @@ fn a_changed_file_is_published_and_installed_by_one_command() {
     let out = site.sync(&["cn001"]).expect(0);
     assert!(out.stdout.contains(" is up to date: generation 2, "), "{}", out.stdout);
     assert_eq!(site.text(1, "motd"), "two\n");
+    let out = site.sync(&["--format", "json", "cn001"]).expect(0);
+    assert_eq!(out.json()[0]["result"], "ok");
+    assert!(out.stderr.contains(" is up to date: generation 2, "), "{}", out.stderr);
 }
 
 #[test]
@@ -91,6 +94,9 @@ fn a_dry_run_shows_what_would_change_and_changes_nothing() {
     assert!(out.stdout.contains("bundle: generation 1 -> 2\n"), "{}", out.stdout);
     assert!(out.stdout.contains("\n-one\n+two\n"), "{}", out.stdout);
     assert!(out.stdout.ends_with("would sync 2 nodes: cn[001-002]\n"), "{}", out.stdout);
+    let out = site.sync(&["--dry-run", "--format", "json", "cn[001-002]"]).expect(0);
+    assert_eq!(out.json()[1]["node"], "cn002");
+    assert_eq!(out.json()[1]["command"], "provost run -P syncfiles");
     let manifest = fs::read_to_string(site.cluster.path("www/manifest.toml")).unwrap();
     assert!(manifest.contains("generation = 1\n"), "{manifest}");
     assert!(!site.file(1, "motd").exists());

@@ -4,6 +4,7 @@
 mod boots;
 pub(crate) mod dry_run;
 mod kickstarts;
+mod printed;
 mod progress;
 mod report;
 mod row;
@@ -42,15 +43,31 @@ impl OnNodes {
         self.nodes.take_word()
     }
 
+    /// For whom the summary is.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Has the summary printed for programs.
+    pub(crate) fn print_json(&mut self) {
+        self.format = Format::Json;
+    }
+
     /// The nodes that are named.
     pub(crate) async fn nodes(&self, client: &Client) -> Result<NodeSet, Failure> {
         self.nodes.resolve(client).await
     }
 
-    /// Runs `command` on each node and prints how it went.
-    pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
+    /// Runs `command` on each node and prints how it went, and what its scripts have printed if
+    /// `output_of` names them.
+    pub(crate) async fn run(
+        self,
+        client: &Client,
+        command: &[&str],
+        output_of: &[String],
+    ) -> Result<(), Failure> {
         let nodes = self.nodes(client).await?;
-        self.run_each(client, &nodes, |_| command.to_vec()).await
+        summary::verdict(&self.on(client, &nodes, |_| command.to_vec(), output_of).await?)
     }
 
     /// Runs on each of `nodes` its dry run, and prints what they have found.
@@ -70,7 +87,7 @@ impl OnNodes {
         nodes: &NodeSet,
         command: impl Fn(&str) -> Vec<&'c str>,
     ) -> Result<(), Failure> {
-        summary::verdict(&self.on(client, nodes, command).await?)
+        summary::verdict(&self.on(client, nodes, command, &[]).await?)
     }
 
     /// Runs on each node all that a boot needs, and prints how it went.
@@ -97,7 +114,7 @@ impl OnNodes {
         command: impl Fn(&str) -> Vec<&'c str>,
     ) -> Result<(), Failure> {
         boots::are_sent(client, nodes).await;
-        let rows = self.on(client, nodes, command).await?;
+        let rows = self.on(client, nodes, command, &[]).await?;
         boots::are_done(client, &rows).await;
         summary::verdict(&rows)
     }
@@ -107,17 +124,20 @@ impl OnNodes {
         client: &Client,
         nodes: &NodeSet,
         command: impl Fn(&str) -> Vec<&'c str>,
+        output_of: &[String],
     ) -> Result<Vec<Row>, Failure> {
+        let report = match output_of {
+            [] => report::ON_THE_NODE.to_owned(),
+            scripts => printed::on_the_node(scripts),
+        };
         let known_hosts = KnownHosts::of(client).await;
         let reports = Reports::default();
         let progress = Progress::new(nodes.names.len());
         let ended = |node: &str, result: RemoteResult| {
-            progress.add(Row::new(node, &result, report::detail(&reports.take(node))));
+            progress.add(Row::of_report(node, &result, &reports.take(node)));
         };
-        let remote = |node: &str| {
-            let report = Some(report::ON_THE_NODE);
-            Remote { command: command(node), report, files: None }
-        };
+        let remote =
+            |node: &str| Remote { command: command(node), report: Some(&report), files: None };
         tokio::select! {
             () = self.ssh.on_each(nodes, &known_hosts, remote, |node| reports.open(node), ended) => {}
             () = progress.tick() => {}
@@ -129,7 +149,8 @@ impl OnNodes {
                 output::print(format!("{}\n", Value::Array(rows)).as_bytes())?;
             }
             Format::Text => {
-                output::print(summary::text(&rows, Paint::of_stdout()).as_bytes())?;
+                let text = summary::text(&rows, Paint::of_stdout()) + &printed::text(&rows);
+                output::print(text.as_bytes())?;
             }
         }
         Ok(rows)

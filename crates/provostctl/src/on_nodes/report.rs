@@ -50,6 +50,8 @@ struct Report {
 #[derive(Deserialize)]
 struct Stage {
     result: Option<provost_record::Outcome>,
+    /// The path of its log, if it ran.
+    log: Option<String>,
     #[serde(flatten)]
     detail: Detail,
 }
@@ -61,4 +63,11 @@ pub(super) fn detail(report: &str) -> Option<Detail> {
     let run = Detail { cause, error_message, hint, ..Detail::default() };
     let stage = stages.into_iter().find(failed).map(|stage| stage.detail);
     stage.or_else(|| cause.map(|_| run))
+}
+
+/// The scripts that ran.
+pub(super) fn ran(report: &str) -> Vec<String> {
+    let Ok(report) = serde_json::from_str::<Report>(report) else { return Vec::new() };
+    let ran = report.stages.into_iter().filter(|stage| stage.log.is_some());
+    ran.filter_map(|stage| stage.detail.stage).collect()
 }

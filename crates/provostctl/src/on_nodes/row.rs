@@ -7,6 +7,8 @@ use provost_steplog::wording;
 use provost_store::{Detail, words};
 use serde_json::{Value, json};
 
+use super::printed::Printed;
+use super::{printed, report};
 use crate::ssh;
 use crate::ssh::{RemoteError, RemoteResult};
 
@@ -42,10 +44,19 @@ pub(super) struct Row {
     pub(super) exit_code: Option<i32>,
     /// Why it isn't ok; nothing of it is escaped.
     pub(super) detail: Detail,
+    /// What its scripts have printed, where that was asked for.
+    pub(super) printed: Vec<Printed>,
     duration: Duration,
 }
 
 impl Row {
+    /// `report` is what the node has printed of the run, if anything.
+    pub(super) fn of_report(node: &str, result: &RemoteResult, report: &str) -> Self {
+        let (status, printed) = printed::read(report);
+        let printed = printed::of_run(printed, &report::ran(status));
+        Self { printed, ..Self::new(node, result, report::detail(status)) }
+    }
+
     /// `detail` is what the node itself says of a run that failed.
     pub(super) fn new(node: &str, result: &RemoteResult, detail: Option<Detail>) -> Self {
         let message = |text: String| Detail { error_message: Some(text), ..Detail::default() };
@@ -68,7 +79,8 @@ impl Row {
                 (Outcome::Timeout, None, message(format!("not finished within {limit}")))
             }
         };
-        Self { node: node.to_owned(), outcome, exit_code, detail, duration: result.duration }
+        let (node, printed) = (node.to_owned(), Vec::new());
+        Self { node, outcome, exit_code, detail, printed, duration: result.duration }
     }
 
     /// The same where the command's output was to be its result, and isn't.
@@ -122,6 +134,9 @@ impl Row {
         if let Some(hint) = &self.detail.hint {
             row["hint"] = escape_cell(hint).into();
         }
+        if !self.printed.is_empty() {
+            row["output"] = printed::json(&self.printed);
+        }
         row
     }
 }
@@ -147,13 +162,13 @@ fn error_line(lines: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report;
     use super::*;
 
     fn why(report: &str) -> Option<String> {
         let detail = report::detail(report)?;
-        let (node, duration) = ("cn001".to_owned(), Duration::ZERO);
-        Some(Row { node, outcome: Outcome::Failed, exit_code: Some(1), detail, duration }.why())
+        let (node, printed, duration) = ("cn001".to_owned(), Vec::new(), Duration::ZERO);
+        let (outcome, exit_code) = (Outcome::Failed, Some(1));
+        Some(Row { node, outcome, exit_code, detail, printed, duration }.why())
     }
 
     #[test]

@@ -48,15 +48,15 @@ impl Inputs {
 
     /// What nodes run.
     pub(crate) fn read_site(&self) -> Result<Site, Failure> {
-        self.publish(false).read_site()
+        self.publish(false, Format::Text).read_site()
     }
 
-    /// Publishes what has changed, or, as a `preview`, shows it.
-    pub(crate) fn run(&self, admin: &Admin, preview: bool) -> Result<(), Failure> {
-        self.publish(preview).run(admin)
+    /// Publishes what has changed, or, as a `preview`, shows it: on standard error where `format` is for programs.
+    pub(crate) fn run(&self, admin: &Admin, preview: bool, format: Format) -> Result<(), Failure> {
+        self.publish(preview, format).run(admin)
     }
 
-    fn publish(&self, preview: bool) -> Publish {
+    fn publish(&self, preview: bool, format: Format) -> Publish {
         Publish {
             site: self.site.clone(),
             scripts: self.scripts.clone(),
@@ -76,7 +76,7 @@ impl Inputs {
             generation_above: 0,
             lint_only: false,
             no_lint: false,
-            format: Format::default(),
+            format,
             action: Action::default(),
             revoke: None,
             succession: Succession::default(),

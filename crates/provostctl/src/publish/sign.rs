@@ -23,6 +23,7 @@ use super::problems::print_problems;
 use super::{diff, findings, keys, removal, summary, who};
 use crate::address::Admin;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::live::LiveLine;
 use crate::{output, site_file};
 
@@ -211,16 +212,27 @@ impl Publish {
         prepared.check().map_err(print_problems)?;
         if self.diff {
             let diff = diff::diff(changes, groups, Paint::of_stdout());
-            output::print(diff.as_bytes())?;
+            self.say(&diff)?;
         } else {
             let plans = wording::count(changes.plans_after, "plan");
             let (to, audience) = (to.display(), self.audience());
             let head = format!("would publish generation {} to {to}{audience}", changes.to);
             let summary = summary::summary(changes, groups);
             let text = format!("{head}: {plans}; nothing was written\n{summary}");
-            output::print(text.as_bytes())?;
+            self.say(&text)?;
         }
         self.check_removal(changes, to)
+    }
+
+    /// For people, also where standard output is for the results of what comes after it.
+    fn say(&self, text: &str) -> Result<(), Failure> {
+        match self.format {
+            Format::Text => output::print(text.as_bytes()),
+            Format::Json => {
+                output::note(text.trim_end());
+                Ok(())
+            }
+        }
     }
 
     fn check_removal(&self, changes: &Changes, to: &Path) -> Result<(), Failure> {
@@ -282,7 +294,7 @@ impl Publish {
             let text = format!(
                 "{to} is up to date{audience}: generation {generation}, {files}, {plans}\n"
             );
-            return output::print(text.as_bytes());
+            return self.say(&text);
         }
         let mut text =
             format!("published generation {generation} to {to}{audience}: {files}, {plans}\n");
@@ -291,7 +303,7 @@ impl Publish {
             true => "  scripts and plans: no change; the manifest is signed anew\n",
             false => &summary,
         });
-        output::print(text.as_bytes())
+        self.say(&text)
     }
 }
 
