@@ -71,7 +71,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'Folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to-channel -d 'Publish to the nodes of this channel only: see provostctl channel' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'Group that may read the plans, a name or a number: that of provostd' -r
@@ -97,7 +97,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l no-lin
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l group -d 'Group that may read the plans, a name or a number: that of provostd' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l valid-for -d 'Validity of this publication; nodes without state refuse it afterwards' -r
@@ -110,7 +110,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l allow-
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l group -d 'Group that may read the plans, a name or a number: that of provostd' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l valid-for -d 'Validity of this publication; nodes without state refuse it afterwards' -r
@@ -128,7 +128,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not _
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -s f -l file -d 'Read the nodes from a file' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -l to -d 'Published folder: www of provostd.toml' -r -F
@@ -137,7 +137,7 @@ json\t''"
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l to -d 'Published folder: www of provostd.toml' -r -F
@@ -176,7 +176,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_se
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l next -d 'New secret key, of provostctl key new; publish with it from then on' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l group -d 'Group that may read the plans, a name or a number: that of provostd' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l valid-for -d 'Validity of this publication; nodes without state refuse it afterwards' -r
@@ -196,7 +196,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_se
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l key -d 'Secret key that signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l to -d 'Published folder: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l group -d 'Group that may read the plans, a name or a number: that of provostd' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l valid-for -d 'Validity of this publication; nodes without state refuse it afterwards' -r
@@ -372,7 +372,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l site -d '
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key -d 'The secret key that signs it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l group -d 'Group that may read the plans, that of provostd: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l valid-for -d 'How long nodes that remember no earlier publication accept it' -r
@@ -427,7 +427,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l www -d 'T
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l address -d 'An address or a name by which nodes reach this machine; may be given several times. Without it, the address of the default route' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l public-key -d 'Make no key: this is the public half of the one by which --sign-command signs' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password-file -d 'File with the key\'s password; for several keys, a line each' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l sign-command -d 'Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes "$1.minisig", as minisign does' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l key-password -d 'Protect the key that signs by a password, which is asked for'
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -l dry-run -d 'Only list what would be made'
 complete -c provostctl -n "__fish_provostctl_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -151,7 +151,8 @@ impl SecretKey {
             path: path.to_owned(),
             what: "it isn't a minisign public key".to_owned(),
         })?;
-        Ok(Self { signer: Signer::Command(command.to_owned()), public, readable_by_others: false })
+        let signer = Signer::Command(command.to_owned(), path.to_owned());
+        Ok(Self { signer, public, readable_by_others: false })
     }
 
     /// Reads the secret key at `path`, and asks for its `password` if it has one.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use provost_bundle::{PublicKey, Signature};
@@ -15,8 +16,8 @@ const LINES: usize = 4;
 pub(crate) enum Signer {
     /// The key itself.
     Key(minisign::SecretKey),
-    /// The command, for `sh -c`.
-    Command(String),
+    /// The command, for `sh -c`, and the file of the public key.
+    Command(String, PathBuf),
 }
 
 /// Why there is no signature.
@@ -41,8 +42,8 @@ impl Signer {
                 let signature = minisign::sign(None, key, bytes, Some(comment), untrusted);
                 Ok(signature.map_err(|e| SignError::Crypto(e.to_string()))?.into_string())
             }
-            Self::Command(command) => {
-                let signature = run(command, bytes, comment).and_then(|text| {
+            Self::Command(command, key) => {
+                let signature = run(command, key, bytes, comment).and_then(|text| {
                     let signature = Signature::decode(&text);
                     match signature.is_some_and(|one| public.verifies(bytes, &one)) {
                         true => Ok(text),
@@ -58,13 +59,13 @@ impl Signer {
 }
 
 /// What the command makes of the bytes. Its terminal is ours, so that it may ask for something.
-fn run(command: &str, bytes: &[u8], comment: &str) -> Result<String, String> {
+fn run(command: &str, key: &Path, bytes: &[u8], comment: &str) -> Result<String, String> {
     let disk = |e: io::Error| format!("a temporary file for it: {e}");
     let folder = tempfile::tempdir().map_err(disk)?;
     let file = folder.path().join("file");
     fs::write(&file, bytes).map_err(disk)?;
     let mut sh = Command::new("sh");
-    sh.args(["-c", command, "sh"]).arg(&file).arg(comment);
+    sh.args(["-c", command, "sh"]).arg(&file).arg(comment).arg(key);
     // What it prints isn't what provostctl prints.
     sh.stdout(io::stderr());
     let status = sh.status().map_err(|e| format!("starting sh: {e}"))?;

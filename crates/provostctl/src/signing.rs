@@ -27,7 +27,8 @@ pub(crate) struct Signing {
     #[command(flatten)]
     password: Password,
     /// Command that signs, for a key in a token or an HSM; --key then names the public key. sh runs it
-    /// for each file: "$1" is the file, "$2" the trusted comment; it writes "$1.minisig", as minisign does
+    /// for each file: "$1" is the file, "$2" the trusted comment, "$3" the file of the public key; it writes
+    /// "$1.minisig", as minisign does
     #[arg(long, value_name = "CMD", help_heading = "Signing")]
     sign_command: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! A command that signs in place of a key's file, such as one that asks an HSM.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use provost_tests::web_group;
 
@@ -59,4 +60,64 @@ fn what_a_command_does_wrong_is_said_and_nothing_is_published() {
         refused.says(&["signing by `", why, "hint: let it write a signature"]);
     }
     assert!(!cluster.path("www/manifest.toml").exists());
+}
+
+/// Signs by the secret key, elsewhere, of the public key that it is given.
+const SIGN: &str = r#"#!/bin/sh
+name=${3##*/}
+exec minisign -S -s "${0%/*}/elsewhere/${name%.pub}.key" -m "$1" -t "$2"
+"#;
+
+#[test]
+fn a_command_signs_for_channels_what_is_published_again_and_for_each_of_two_keys() {
+    let cluster = cluster();
+    fs::create_dir(cluster.path("elsewhere")).unwrap();
+    for name in ["token", "next"] {
+        let (public, secret) = (format!("{name}.pub"), format!("elsewhere/{name}.key"));
+        minisign(&cluster, &["-G", "-W", "-p", &public, "-s", &secret], "").expect(0);
+    }
+    let path = |name: &str| cluster.path(name).display().to_string();
+    let (www, token, next) = (path("www"), path("token.pub"), path("next.pub"));
+    fs::write(path("sign"), SIGN).unwrap();
+    fs::set_permissions(path("sign"), PermissionsExt::from_mode(0o755)).unwrap();
+    let sign = format!("'{}' \"$@\"", path("sign"));
+    publish(&cluster, "token.pub", &["--sign-command", &sign]).expect(0);
+    let node = cluster.node("cn1");
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    node.configure(&settings.replace(&cluster.key(), &line(&cluster, "token.pub")));
+    let boots = |says: &str| {
+        node.provost(&["boot"]).expect(0);
+        let log = node.provost(&["log", "hello"]).expect(0).stdout;
+        assert!(log.contains(says), "{log}");
+    };
+    boots("hello");
+
+    // Each by a command that fails, which changes nothing, and then by one that signs.
+    let by = |args: &[&str]| {
+        let place = ["--to", &www, "--sign-command"];
+        let manifest = || fs::read(cluster.path("www/manifest.toml.minisig")).unwrap();
+        let before = manifest();
+        let refused = cluster.ctl(&[args, &place, &["exit 3"]].concat()).expect(1);
+        refused.says(&["signing by `exit 3`: exit status: 3"]);
+        assert_eq!(manifest(), before, "{args:?}");
+        cluster.ctl(&[args, &place, &[&sign]].concat()).expect(0);
+    };
+    let key = ["--key", &token];
+    let again = [&key[..], &["--group", web_group()]].concat();
+    by(&[&["channel", "set", "canary", "cn1"], &key[..]].concat());
+    cluster.script("hello", "#!/bin/sh\necho other\n");
+    publish(&cluster, "token.pub", &["--to-channel", "canary", "--sign-command", &sign]).expect(0);
+    boots("other");
+    by(&[&["promote", "canary"], &again[..]].concat());
+    boots("other");
+    by(&[&["rollback"], &again[..]].concat());
+    boots("hello");
+    by(&[&["channel", "remove", "canary"], &key[..]].concat());
+    by(&[&["key", "rotate", "--next", &next], &again[..]].concat());
+    boots("hello");
+    let revoked = line(&cluster, "token.pub");
+    by(&["key", "revoke", &revoked, "--key", &next, "--group", web_group()]);
+    boots("hello");
+    let refused = publish(&cluster, "token.pub", &["--sign-command", &sign]).expect(1);
+    refused.says(&["revoked"]);
 }
