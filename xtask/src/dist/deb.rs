@@ -37,10 +37,12 @@ pub(super) fn build(package: &Package) -> Result<()> {
     package.settle()?;
     let architecture = package.place.target.deb();
     let file = package.place.to.join(format!("{name}_{version}_{architecture}.deb"));
-    let level = if package.place.is_release { "-z6" } else { "-z0" };
+    let packing = if package.place.is_release { ["-Zxz", "-z6"] } else { ["-Zgzip", "-z1"] };
     let status = cargo::command("dpkg-deb")
         .env("SOURCE_DATE_EPOCH", package.time.to_string())
-        .args(["--root-owner-group", "-Zxz", level, "--build"])
+        .arg("--root-owner-group")
+        .args(packing)
+        .arg("--build")
         .args([&root, &file])
         .status()
         .context("starting dpkg-deb")?;
