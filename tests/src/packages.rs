@@ -1,6 +1,7 @@
 //! The packages of node and management node, made of the programs under test.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,20 +11,24 @@ use crate::{Chroot, Out, program};
 pub struct Packages(PathBuf);
 
 impl Packages {
+    /// A version before this one, which [`Packages::make_old`] gives the same programs: it has as many bytes.
+    pub const OLD: &str = "0.1.9";
+
     /// Makes them, as `cargo xtask dist` does, unless a test of the same run of nextest has made them.
     #[track_caller]
     pub fn make() -> Self {
-        Self::made(program("packages"), &[])
+        Self::made("packages", || program(""), &[])
     }
 
-    /// The same, of another version.
+    /// The same of version [`Packages::OLD`], which their programs say that they have.
     #[track_caller]
-    pub fn make_version(version: &str) -> Self {
-        Self::made(program(&format!("packages-{version}")), &["--version", version])
+    pub fn make_old() -> Self {
+        Self::made("packages-old", old_programs, &["--version", Self::OLD])
     }
 
     #[track_caller]
-    fn made(folder: PathBuf, more: &[&str]) -> Self {
+    fn made(name: &str, programs: impl FnOnce() -> PathBuf, more: &[&str]) -> Self {
+        let folder = program(name);
         // One process makes them; the others wait.
         let lock = File::create(folder.with_extension("lock")).unwrap();
         lock.lock().unwrap();
@@ -33,7 +38,7 @@ impl Packages {
         }
         let _ = fs::remove_dir_all(&folder);
         let mut command = Command::new(program("xtask"));
-        command.arg("dist").arg("--programs").arg(program("")).arg("--to").arg(&folder).args(more);
+        command.arg("dist").arg("--programs").arg(programs()).arg("--to").arg(&folder).args(more);
         Out::from(command.output().unwrap()).expect(0);
         fs::write(note, run.unwrap_or_default()).unwrap();
         Self(folder)
@@ -66,4 +71,21 @@ impl Packages {
             }
         }
     }
+}
+
+/// The programs with another version in their text: to build them takes minutes.
+fn old_programs() -> PathBuf {
+    let new = env!("CARGO_PKG_VERSION");
+    assert_eq!(Packages::OLD.len(), new.len(), "let Packages::OLD be as long as {new}");
+    let folder = program("programs-old");
+    fs::create_dir_all(&folder).unwrap();
+    let replace = format!("s/{}/{}/g", new.replace('.', "\\."), Packages::OLD);
+    for name in ["provost", "provostd", "provostctl"] {
+        let to = folder.join(name);
+        let mut sed = Command::new("sed");
+        sed.env("LC_ALL", "C").arg(&replace).arg(program(name)).stdout(File::create(&to).unwrap());
+        assert!(sed.status().unwrap().success(), "sed {replace} {name}");
+        fs::set_permissions(to, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    folder
 }

@@ -5,7 +5,7 @@ use provost_tests::{Chroot, Packages, enter_own_network, missing, skip_if};
 
 const PAGE: &str = include_str!("../../../docs/upgrade.md");
 /// The versions of before and after an upgrade.
-const OLD: &str = "0.0.90";
+const OLD: &str = Packages::OLD;
 const NEW: &str = env!("CARGO_PKG_VERSION");
 /// Notes what systemctl is asked for, and does as much of it as it does where no systemd runs.
 const ASKED: &str = "mkdir -p /run/systemd/system && mv /usr/bin/systemctl /usr/bin/systemctl.real && \
@@ -27,7 +27,7 @@ struct Machine {
 impl Machine {
     fn new(format: &str) -> Self {
         let root = Chroot::new();
-        for packages in [Packages::make_version(OLD), Packages::make()] {
+        for packages in [Packages::make_old(), Packages::make()] {
             packages.copy_format_to(&root, "/root", format);
         }
         root.sh(ASKED).expect(0);

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use provost_tests::{Cluster, program};
+use provost_tests::Cluster;
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::machine::Machine;
@@ -58,22 +58,6 @@ impl Image {
         let servers = cluster.settings_for(&[&from_inside(cluster)]);
         let text = format!("node = {node:?}\n{settings}{servers}");
         image.add("etc/provost/provost.toml", text.as_bytes(), 0o644);
-        image
-    }
-
-    /// The image of a management node, with what its package installs but for the configuration.
-    pub(crate) fn of_management_node() -> Self {
-        let image = Self { layer: TempDir::new().unwrap() };
-        image.add_program("provost", &provost());
-        for name in ["provostd", "provostctl"] {
-            image.add_program(name, &program(name));
-        }
-        for (name, to) in [
-            ("provostd.service", "usr/lib/systemd/system/provostd.service"),
-            ("provostd.sysusers", "usr/lib/sysusers.d/provostd.conf"),
-        ] {
-            image.add(to, &fs::read(top().join("units").join(name)).unwrap(), 0o644);
-        }
         image
     }
 

@@ -9,3 +9,4 @@ mod image;
 mod machine;
 mod management;
 mod site;
+mod upgrade;
