@@ -67,7 +67,10 @@ impl Row {
                     Some(NO_SUCH_COMMAND) => {
                         message("provost isn't installed on this node".to_owned())
                     }
-                    _ => detail.unwrap_or_else(|| message(error_line(&result.lines))),
+                    _ => detail.unwrap_or_else(|| Detail {
+                        hint: hint_line(&result.lines),
+                        ..message(error_line(&result.lines))
+                    }),
                 };
                 (Outcome::Failed, status.code(), detail)
             }
@@ -160,6 +163,12 @@ fn error_line(lines: &[String]) -> String {
     error.unwrap_or_else(last).to_owned()
 }
 
+/// The hint of that error: notes before it may have hints too.
+fn hint_line(lines: &[String]) -> Option<String> {
+    let hint = lines.iter().rev().find_map(|line| line.strip_prefix("provost: hint: "));
+    hint.map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,5 +208,10 @@ mod tests {
         assert_eq!(lines(&["provost: error: no plan", "provost: hint: publish"]), "no plan");
         assert_eq!(lines(&["sh: out of memory"]), "sh: out of memory");
         assert_eq!(lines(&[]), "");
+        let lines =
+            ["provost: note: a", "provost: hint: b", "provost: error: c"].map(str::to_owned);
+        assert_eq!(hint_line(&lines).as_deref(), Some("b"));
+        let lines = [&lines[..], &["provost: hint: d".to_owned()]].concat();
+        assert_eq!(hint_line(&lines).as_deref(), Some("d"));
     }
 }

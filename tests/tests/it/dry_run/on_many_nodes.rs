@@ -16,6 +16,7 @@ fn cluster() -> Cluster {
     skip_if(missing::process_namespaces());
     let mut cluster = Cluster::new();
     cluster.script("conf", CONF).script("nothing", "#!/bin/sh\necho \"$*\"\n");
+    cluster.script("foreign", "#!/nonexistent/ksh\n");
     let nodes = cluster.path("nodes");
     let site = format!("[nodes.\"cn[001-005]\"]\nenv = {{ NODES = {nodes:?} }}\n");
     cluster.site(&site).publish().expect(0);
@@ -66,6 +67,7 @@ fn equal_results_stand_together_and_nothing_changes() {
     assert!(out.stdout.contains("1 node cn004: unreachable "), "{}", out.stdout);
     let too_old = "1 node cn005: FAILED its provost is too old for a dry run\n    hint: install";
     assert!(out.stdout.contains(too_old), "{}", out.stdout);
+    assert!(!out.stdout.contains("provost log"), "{}", out.stdout);
     assert!(out.stderr.contains("cn[003,005] failed; cn004 unreachable"), "{}", out.stderr);
     for node in &nodes {
         assert_eq!(conf(node), "one\ntwo\n");
@@ -81,6 +83,15 @@ fn equal_results_stand_together_and_nothing_changes() {
     assert_eq!(json[0]["dryRun"]["changes"][0]["path"], first);
     assert_eq!((&json[1]["result"], &json[1]["exitCode"]), (&"failed".into(), &1.into()));
     assert_eq!(json[1]["dryRun"]["failure"]["stage"], "conf");
+
+    // What to do about it, but not that it is to be run.
+    let out = rerun(&["--dry-run", "cn[001-002]", "foreign"]).expect(1);
+    let hint =
+        "\n    hint: install /nonexistent/ksh on the node, or change the script's first line\n";
+    assert!(out.stdout.starts_with("2 nodes cn[001-002]: FAILED foreign: "), "{}", out.stdout);
+    assert!(out.stdout.contains(hint), "{}", out.stdout);
+    let json = rerun(&["--dry-run", "--format", "json", "cn001", "foreign"]).expect(1).json();
+    assert_eq!(json[0]["hint"], hint.trim().strip_prefix("hint: ").unwrap());
 
     // Whoever means it.
     rerun(&["cn001", "conf"]).expect(0);

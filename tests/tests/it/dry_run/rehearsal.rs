@@ -129,6 +129,8 @@ fn a_node_takes_a_rehearsal_for_an_hour() {
     let out = signed("-70m").expect(1);
     assert!(out.stdout.contains("1 node cn001: FAILED"), "{out:?}");
     assert!(out.stdout.contains("and has expired at "), "{out:?}");
+    let hint = "\n    hint: send it again: provostctl publish --rehearse NODES …\n";
+    assert!(out.stdout.contains(hint), "{}", out.stdout);
     let path = folder.join("cn001/conf");
     assert_eq!(fs::read_to_string(path).unwrap(), "one\n");
 }

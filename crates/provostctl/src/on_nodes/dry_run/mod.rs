@@ -69,8 +69,10 @@ fn row(node: &str, result: &RemoteResult, document: Option<&Document>) -> Row {
     let is_too_old =
         TOO_OLD.iter().any(|words| result.lines.iter().any(|line| line.contains(words)));
     let detail = match document {
-        // Its hint is to look into a log, which isn't there.
-        Some(document) => document.failure.clone().map(|found| Detail { hint: None, ..found }),
+        Some(document) => document.failure.clone().map(|found| {
+            let hint = found.hint.as_deref().and_then(hint_without_run);
+            Detail { hint, ..found }
+        }),
         None if is_too_old => Some(Detail {
             error_message: Some("its provost is too old for a dry run".to_owned()),
             hint: Some("install on it the package provost of this version".to_owned()),
@@ -82,5 +84,43 @@ fn row(node: &str, result: &RemoteResult, document: Option<&Document>) -> Row {
     match document {
         Some(_) => row,
         None => row.without_result("it printed no result of a dry run"),
+    }
+}
+
+/// A hint of a node without what is for a run only: there is no log of a dry run, and nothing to run again.
+fn hint_without_run(hint: &str) -> Option<String> {
+    let before = hint.split("then: provost ").next().unwrap_or_default();
+    let parts = before.split("; ").map(|part| part.trim_end_matches([' ', ',', ';']));
+    let parts: Vec<&str> = parts
+        .filter(|part| !part.is_empty() && *part != "fix it" && !part.contains("provost log "))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_names_no_log_and_no_other_run() {
+        for (hint, is) in [
+            ("see all its output on the node: provost log x; fix it, then: provost run x", None),
+            (
+                "see where it hangs: provost log x; fix it or raise its `timeout` (3s now), then: provost run x",
+                Some("fix it or raise its `timeout` (3s now)"),
+            ),
+            (
+                "look for the OOM killer in `dmesg`; see all its output on the node: provost log x; fix it, then: \
+                 provost run x",
+                Some("look for the OOM killer in `dmesg`"),
+            ),
+            (
+                "install /bin/ksh on the node, or change the script's first line; then: provost run x",
+                Some("install /bin/ksh on the node, or change the script's first line"),
+            ),
+            ("add the repository that has slurmd", Some("add the repository that has slurmd")),
+        ] {
+            assert_eq!(hint_without_run(hint).as_deref(), is, "{hint}");
+        }
     }
 }
