@@ -22,12 +22,24 @@ pub const OWN: &str = std::env::consts::ARCH;
 /// How a filter of system calls is told of this one's own table (`AUDIT_ARCH_*` of linux/audit.h): `e_machine`, and
 /// that it has 64 bits and the least significant byte first.
 pub const AUDIT: u32 = RUN_HERE[0] as u32 | 0x8000_0000 | 0x4000_0000;
-/// The calls that only it has and that act on the whole machine.
+/// The calls that not all architectures have and that act on the whole machine.
 #[cfg(target_arch = "x86_64")]
 pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] =
-    &[libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_uselib];
-/// The calls that only it has and that act on the whole machine.
-#[cfg(not(target_arch = "x86_64"))]
+    &[libc::SYS__sysctl, libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_uselib];
+/// The calls that not all architectures have and that act on the whole machine. Power's are those of
+/// arch/powerpc/kernel/syscalls/syscall.tbl.
+#[cfg(target_arch = "powerpc64")]
+pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] = &[
+    libc::SYS__sysctl,
+    libc::SYS_pciconfig_iobase,
+    libc::SYS_pciconfig_read,
+    libc::SYS_pciconfig_write,
+    libc::SYS_rtas,
+    libc::SYS_stime,
+    libc::SYS_uselib,
+];
+/// The calls that not all architectures have and that act on the whole machine.
+#[cfg(target_arch = "aarch64")]
 pub const OWN_CALLS_ON_MACHINE: &[libc::c_long] = &[];
 /// The call that makes a socket by arguments in memory, which no filter sees: Power's kernel has it beside socket(2).
 #[cfg(target_arch = "powerpc64")]

@@ -33,6 +33,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_open_by_handle_at,
     libc::SYS_perf_event_open,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_reboot,
     libc::SYS_request_key,
     libc::SYS_setdomainname,
@@ -132,10 +133,76 @@ mod tests {
         }
     }
 
+    /// What the kernel does at a call, as it runs a filter on what it knows of it: seccomp(2), bpf(4).
+    fn answer(unix: bool, arch: u32, call: libc::c_long, args: [u64; 2]) -> u32 {
+        let call = u32::try_from(call).unwrap();
+        let args = args.map(u64::to_ne_bytes).concat();
+        let data = [&call.to_ne_bytes()[..], &arch.to_ne_bytes(), &[0; 8], &args].concat();
+        let of = |program: &BpfProgram| {
+            let (mut at, mut value) = (0, 0);
+            loop {
+                let step = &program[at];
+                let k = step.k as usize;
+                let jump = |is: bool| usize::from(if is { step.jt } else { step.jf });
+                at += 1;
+                match step.code {
+                    0x20 => value = u32::from_ne_bytes(data[k..k + 4].try_into().unwrap()),
+                    0x54 => value &= step.k,
+                    0x05 => at += k,
+                    0x15 => at += jump(value == step.k),
+                    0x06 => return step.k,
+                    other => panic!("what is {other:#x}?"),
+                }
+            }
+        };
+        // The strictest answer of all filters, which has the lowest number but for KILL_PROCESS.
+        programs(unix).unwrap().iter().map(of).min_by_key(|answer| answer.cast_signed()).unwrap()
+    }
+
     #[test]
-    fn the_filter_can_be_made() {
-        for unix in [false, true] {
-            assert!(programs(unix).unwrap().iter().all(|program| !program.is_empty()));
+    fn the_kernel_refuses_what_acts_on_the_machine_and_nothing_else() {
+        let refused = |error: libc::c_int| libc::SECCOMP_RET_ERRNO | error.cast_unsigned();
+        let (no, unknown) = (refused(libc::EPERM), refused(libc::ENOSYS));
+        let (yes, kill) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_KILL_PROCESS);
+        let own = |call, args| answer(false, architecture::AUDIT, call, args);
+        for call in REFUSED.iter().chain(architecture::OWN_CALLS_ON_MACHINE) {
+            assert_eq!(own(*call, [0; 2]), no, "{call}");
+            if let Some(bit) = architecture::SECOND_TABLE {
+                assert_eq!(own(call | bit, [0; 2]), no, "{call}");
+            }
+        }
+        for call in [libc::SYS_openat, libc::SYS_mount, libc::SYS_execve, libc::SYS_setns] {
+            assert_eq!(own(call, [u64::MAX; 2]), yes, "{call}");
+            assert_eq!(answer(false, architecture::AUDIT ^ 1, call, [0; 2]), kill);
+            assert_eq!(answer(false, architecture::AUDIT ^ 0x4000_0000, call, [0; 2]), kill);
+        }
+        assert_eq!(own(libc::SYS_clone3, [0; 2]), unknown);
+        for call in [libc::SYS_clone, libc::SYS_unshare] {
+            // The rest of the word is nothing to the kernel.
+            for more in [0, 0x11, 0xffff_ffff_0000_0000] {
+                assert_eq!(
+                    own(call, [0x1000_0000 | more, 0]),
+                    no,
+                    "{call}: CLONE_NEWUSER {more:x}"
+                );
+                assert_eq!(
+                    own(call, [0x0200_0000 | more, 0]),
+                    no,
+                    "{call}: CLONE_NEWCGROUP {more:x}"
+                );
+                assert_eq!(own(call, [0x0002_0000 | more, 0]), yes, "{call}: CLONE_NEWNS {more:x}");
+            }
+        }
+        for request in TYPED {
+            assert_eq!(own(libc::SYS_ioctl, [1, request]), no);
+            assert_eq!(own(libc::SYS_ioctl, [request, 1]), yes);
+        }
+        let (unix, inet) = ([1, 1], [2, 1]);
+        assert_eq!(own(libc::SYS_socket, unix), yes);
+        assert_eq!(answer(true, architecture::AUDIT, libc::SYS_socket, unix), no);
+        assert_eq!(answer(true, architecture::AUDIT, libc::SYS_socket, inet), yes);
+        if let Some(call) = architecture::SOCKET_BY_MEMORY {
+            assert_eq!(answer(true, architecture::AUDIT, call, inet), no);
         }
     }
 }

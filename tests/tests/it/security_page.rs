@@ -41,6 +41,12 @@ const PROMISES: &[(&str, &[&str])] = &[
         "disclosed::no_secret_is_in_what_leaves_a_management_node",
         "gather::all_that_tells_what_went_wrong_is_in_one_file_and_nothing_secret",
     ]),
+    // Also in tests/machines/escapes.rs.
+    ("in a [dry run]", &[
+        "dry_run::hostile_scripts_change_nothing_outside",
+        "dry_run::hostile_scripts_without_a_network_change_nothing_outside",
+        "dry_run::hostile_scripts_on_an_old_kernel_change_nothing_outside",
+    ]),
     ("a script that a process replaces", &[
         "changed::a_script_that_is_changed_while_it_starts_never_succeeds_with_what_was_not_verified",
         "changed::a_script_that_is_changed_before_its_interpreter_opens_it_never_succeeds",
