@@ -1,7 +1,9 @@
 //! Why there can be no sandbox.
 
 use std::io;
+use std::path::Path;
 
+use rustix::io::Errno;
 use thiserror::Error;
 
 /// Why there can be no sandbox.
@@ -11,6 +13,9 @@ pub enum SandboxError {
     /// the first that does.
     #[error("making a sandbox: only root can on this machine")]
     NotRoot,
+    /// Without one, nothing in it could be written to.
+    #[error("making a sandbox: the kernel has no overlay file system")]
+    NoOverlay,
     /// The kernel or a container refuses it.
     #[error("making a sandbox: {what}")]
     Failed {
@@ -34,6 +39,10 @@ impl SandboxError {
             Self::Scratch(_) => {
                 "name a folder with --scratch on a disk with room, and install e2fsprogs and mount"
             }
+            Self::NoOverlay => {
+                "load its module: modprobe overlay; in a container, on its host; if there is none, install the \
+                 package with all modules of this kernel"
+            }
             _ => {
                 "run it with sudo, on a machine or in a container that may mount; or let the script change \
                  this machine: provost try --here"
@@ -49,4 +58,13 @@ pub(super) fn failed<E: Into<io::Error>>(
 ) -> impl FnOnce(E) -> SandboxError {
     let what = format!("{verb} {on}");
     move |e| SandboxError::Failed { what, source: e.into() }
+}
+
+/// The same of mounting an overlay, or else something, at `point`.
+pub(super) fn not_mounted(point: &Path) -> impl FnOnce(io::Error) -> SandboxError {
+    move |e| match Errno::from_io_error(&e) {
+        // There is no such kind of file system: mount(2). The kernel has tried to load its module.
+        Some(Errno::NODEV) => SandboxError::NoOverlay,
+        _ => failed("mounting", point.display())(e),
+    }
 }

@@ -9,9 +9,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Gid, Uid};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 
-use super::error::{SandboxError, failed};
+use super::error::{SandboxError, failed, not_mounted};
 use super::mounts::{self, Mount};
 use super::places::{STAGE, inside, make_folder};
 use super::private_folders::PRIVATE;
@@ -131,7 +132,7 @@ pub(super) fn build(host: &[Mount], root: &Path) -> Result<Built, SandboxError> 
             }),
             _ => Ok(()),
         };
-        done.map_err(failed("mounting", mount.point.display()))?;
+        done.map_err(not_mounted(&mount.point))?;
     }
     Ok(built)
 }
@@ -146,7 +147,7 @@ pub(super) fn add_shown(
     let target = inside(root, &path);
     let done = fs::create_dir_all(&target)
         .and_then(|()| add(&path, &at, MountFlags::empty(), &target, built, is_root));
-    done.map_err(failed("mounting", path.display()))
+    done.map_err(not_mounted(&path))
 }
 
 /// An overlay where that can be had, else what is there, read-only.
@@ -177,14 +178,17 @@ fn add(
     );
     let flags = flags | MountFlags::NODEV;
     let all = if is_root { OPTIONS } else { OF_USERS };
-    let is_mounted = all.iter().any(|options| {
+    for options in all {
         let options = CString::new(format!("{layers}{options}")).unwrap_or_default();
-        mount("overlay", target, "overlay", flags, Some(options.as_c_str())).is_ok()
-    });
-    if is_mounted {
-        let lower = lower.try_clone()?;
-        built.layers.push(Layer { point: point.to_owned(), lower, upper, is_root });
-        return Ok(());
+        match mount("overlay", target, "overlay", flags, Some(options.as_c_str())) {
+            Ok(()) => {
+                let lower = lower.try_clone()?;
+                built.layers.push(Layer { point: point.to_owned(), lower, upper, is_root });
+                return Ok(());
+            }
+            Err(Errno::NODEV) => return Err(Errno::NODEV.into()),
+            Err(_) => {}
+        }
     }
     fs::remove_dir_all(own)?;
     built.read_only.push(point.to_owned());

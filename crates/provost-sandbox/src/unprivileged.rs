@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive};
 
 use super::error::{SandboxError, failed};
@@ -33,7 +34,10 @@ pub(super) fn build(host: &[Mount], root: &Path) -> Result<Built, SandboxError> 
         room: MOST,
         built: Built { layers: Vec::new(), read_only: Vec::new() },
     };
-    builder.probe().map_err(|_| SandboxError::NotRoot)?;
+    builder.probe().map_err(|e| match Errno::from_io_error(&e) {
+        Some(Errno::NODEV) => SandboxError::NoOverlay,
+        _ => SandboxError::NotRoot,
+    })?;
     // Only what is mounted can become the root.
     mount_bind(root, root).map_err(failed("mounting", "the new root"))?;
     for folder in PRIVATE {
