@@ -91,6 +91,11 @@ impl Image {
         Machine::start(&kernel(), arguments, initrd(self.layer.path()), None)
     }
 
+    /// The same with a disk, of which it boots nothing.
+    pub(crate) fn boot_with_disk(&self, disk: &Path) -> Machine {
+        Machine::start(&kernel(), "", initrd(self.layer.path()), Some(disk))
+    }
+
     /// Puts it into an unpacked root.
     pub(crate) fn copy_to(&self, root: &Path) {
         sh("cp -a \"$1\"/* \"$2\"", &[self.layer.path(), root]);

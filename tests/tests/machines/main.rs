@@ -5,6 +5,7 @@
 mod disk;
 mod disk_backed;
 mod diskless;
+mod escapes;
 mod image;
 mod machine;
 mod management;

@@ -10,7 +10,8 @@ mkdir -p "$folder"
 # No dracut, no initramfs-tools: the root itself is what the kernel unpacks. iproute2 is for people.
 debootstrap --variant=minbase --include=systemd-sysv,udev,dbus,kmod,iproute2 bookworm "$root" >&2
 
-# The distribution's own kernel, of which this machine needs few modules.
+# The distribution's own kernel, of which this machine needs few modules. A dry run needs overlays; hostile scripts
+# try the last two.
 chroot "$root" apt-get -qq update
 kernel=$(chroot "$root" apt-cache depends linux-image-cloud-amd64 |
     sed -n 's/.*Depends: \(linux-image-[^ ]*\)$/\1/p' | head -n 1)
@@ -19,7 +20,7 @@ kernel=$(chroot "$root" apt-cache depends linux-image-cloud-amd64 |
 version=${kernel#linux-image-}
 modules=lib/modules/$version
 for name in virtio virtio_ring virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev \
-    failover net_failover virtio_net virtio_blk virtio_rng; do
+    failover net_failover virtio_net virtio_blk virtio_rng overlay dummy loop; do
     (cd "$folder/kernel" && find "$modules" -name "$name.ko*" -exec cp --parents {} "$root" \;)
 done
 cp "$folder/kernel/$modules"/modules.{order,builtin,builtin.modinfo} "$root/$modules"
