@@ -2,6 +2,7 @@
 //! this host's loopback. They take root, QEMU and minutes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod cgroup_v1;
 mod disk;
 mod disk_backed;
 mod diskless;
