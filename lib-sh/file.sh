@@ -169,6 +169,7 @@ file_backup() {
         _provost_error file_backup "cannot copy $path" "see the line above: is the disk full?"
         return
     fi
+    _provost_policy_label "$path.provost-orig"
     changed "kept $1 as $1.provost-orig"
 }
 
@@ -269,7 +270,7 @@ _provost_begin() {
         return
     fi
     if [ -n "$folder" ] && [ ! -d "$folder" ]; then
-        why="$(LC_ALL=C mkdir -p "$folder" 2>&1)" ||
+        why="$(_provost_make_folder 2>&1)" ||
             _provost_refused "$1" "cannot make the folder $folder" "$why" || return
     fi
     tmp="$folder/.${path##*/}.provost.$$"
@@ -288,6 +289,16 @@ _provost_begin() {
         ;;
     esac
     _provost_give_up "$1" "$why"
+}
+
+# Makes `folder` and those above it. A new one has the label of the one above it until the policy's is set.
+_provost_make_folder() {
+    local top="$folder" above="${folder%/*}"
+    while [ -n "$above" ] && [ "$above" != "$top" ] && [ ! -d "$above" ]; do
+        top="$above" above="${above%/*}"
+    done
+    LC_ALL=C mkdir -p "$folder" || return
+    _provost_policy_label -R "$top"
 }
 
 # Makes `tmp` anew, or prints why it can't be made. Nobody else may read it yet, and noclobber follows
@@ -398,7 +409,7 @@ _provost_commit() {
         label=policy
         [ -z "$is" ] || ! _provost_same_label || label=same
         if why="$(LC_ALL=C mv -fT -- "$tmp" "$path" 2>&1)"; then
-            [ $label = same ] || _provost_policy_label
+            [ $label = same ] || _provost_policy_label "$path"
             changed "$2 ${path#./}"
             return
         fi
@@ -434,10 +445,12 @@ _provost_same_label() {
     [ -e /sys/fs/selinux/enforce ] && chcon --reference="$path" -- "$tmp" 2>/dev/null
 }
 
-# Gives `path` the label that the policy has for it: renamed, it has that of its old name.
+# Gives a file, or with -R a folder, the label that the policy has for its name: renamed, it has that of its
+# old one.
 _provost_policy_label() {
     if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
-        restorecon "$path" || :
+        # Its domain may not read whatever this function reads.
+        restorecon "$@" </dev/null || :
     fi
 }
 

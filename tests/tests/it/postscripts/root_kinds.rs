@@ -175,19 +175,23 @@ fn a_replaced_file_keeps_its_selinux_label() {
     let root = Root::new(Kind::Machine);
     let commands = r#"set -e
         mount -t tmpfs tmpfs /sys/fs; mkdir /sys/fs/selinux; touch /sys/fs/selinux/enforce
-        mkdir /run/bin; printf '#!/bin/sh\necho "restorecon $*"\n' >/run/bin/restorecon
+        mkdir /run/bin; printf '#!/bin/sh\necho "restorecon $*" | tee -a /run/labelled\n' >/run/bin/restorecon
         chmod +x /run/bin/restorecon; PATH=/run/bin:$PATH; . provost.sh
         echo old >/etc/old
         label="import os; print(os.getxattr('/etc/old', 'security.selinux'))"
         python3 -c "import os; os.setxattr('/etc/old', 'security.selinux', b'u:r:net_conf_t:s0')"
         echo new | file_write /etc/old
         echo new | file_write /etc/new
-        python3 -c "$label""#;
+        python3 -c "$label"
+        echo new | file_write /etc/some/folder/new >/dev/null
+        tail -n 2 /run/labelled"#;
     let out = root.sh(commands, &[]).expect(0);
     let is = ["changed: wrote /etc/old", "restorecon /etc/new", "changed: wrote /etc/new"];
     let lines: Vec<_> = out.stdout.lines().collect();
     assert_eq!(lines[..3], is, "{out:?}");
     assert!(lines[3].contains("u:r:net_conf_t:s0"), "{out:?}");
+    // So do folders that are made for it.
+    assert_eq!(lines[4..], ["restorecon -R /etc/some", "restorecon /etc/some/folder/new"]);
 }
 
 /// Of a chroot whose root may not see process 1, such as in a container, the host stays as it is.
