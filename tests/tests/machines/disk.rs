@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use provost_tests::Chroot;
+use rustix::fs::XattrFlags;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::image::{Image, initrd, kernel, unpack};
+use crate::image::{Image, initrd, kernel, unpack, unpack_selinux};
 use crate::machine::Machine;
 
 /// As mke2fs(8) takes it; most of it is never written.
@@ -30,6 +31,21 @@ impl Disk {
     /// A disk with what an installer lays down, on which `install` then works, in the root as an
     /// installer has it.
     pub(crate) fn installed(install: impl FnOnce(&Chroot)) -> Self {
+        Self::with(unpack, install)
+    }
+
+    /// The same with SELinux: what is there before `install` has the labels that the policy has for it.
+    pub(crate) fn with_selinux(install: impl FnOnce(&Chroot)) -> Self {
+        Self::with(unpack_selinux, |root| {
+            // The top of an overlay is the upper folder's own.
+            let label = b"system_u:object_r:root_t:s0\0";
+            rustix::fs::setxattr(root.path("/"), "security.selinux", label, XattrFlags::empty())
+                .unwrap();
+            install(root);
+        })
+    }
+
+    fn with(unpack: impl FnOnce(&Path), install: impl FnOnce(&Chroot)) -> Self {
         let (disk, folder) = (NamedTempFile::new().unwrap(), TempDir::new().unwrap());
         let (lower, work) = (folder.path().join("lower"), folder.path().join("work"));
         fs::create_dir(&lower).unwrap();
@@ -47,11 +63,16 @@ impl Disk {
 
     /// Switches a machine on that boots it.
     pub(crate) fn boot(&self) -> Machine {
+        self.boot_with("")
+    }
+
+    /// The same, with more arguments for its kernel.
+    pub(crate) fn boot_with(&self, arguments: &str) -> Machine {
         let layer = TempDir::new().unwrap();
         let init = layer.path().join("init");
         fs::write(&init, INIT).unwrap();
         fs::set_permissions(init, PermissionsExt::from_mode(0o755)).unwrap();
-        Machine::start(&kernel(), "", initrd(layer.path()), Some(self.path()))
+        Machine::start(&kernel(), arguments, initrd(layer.path()), Some(self.path()))
     }
 
     fn path(&self) -> &Path {

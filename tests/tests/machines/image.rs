@@ -18,6 +18,10 @@ const HOST: &str = "10.0.2.2";
 
 const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-image.sh");
 
+/// Makes the same root with SELinux, given the folder of the other.
+const MAKE_SELINUX: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-selinux-image.sh");
+
 /// A node's image.
 pub(crate) struct Image {
     layer: TempDir,
@@ -134,8 +138,21 @@ pub(crate) fn initrd(layer: &Path) -> NamedTempFile {
 
 /// Unpacks the root that all have in common.
 pub(crate) fn unpack(folder: &Path) {
+    unpack_from(&base(), folder);
+}
+
+/// Unpacks that root with SELinux and what the default scripts look for, and labels it as its policy says.
+pub(crate) fn unpack_selinux(folder: &Path) {
+    unpack_from(&made("vm-selinux", MAKE_SELINUX, Some(&base())), folder);
+    // setfiles(8) labels by way of /proc.
+    let label = "unshare --mount sh -ec 'mount -t proc proc \"$1/proc\"; chroot \"$1\" \
+        setfiles -F -e /proc /etc/selinux/default/contexts/files/file_contexts /' sh \"$1\"";
+    sh(label, &[folder]);
+}
+
+fn unpack_from(image: &Path, folder: &Path) {
     let unpack = "cd \"$2\" && zstd -q -d -c \"$1\" | cpio --quiet -i -d -m";
-    sh(unpack, &[&base().join("root.cpio.zst"), folder]);
+    sh(unpack, &[&image.join("root.cpio.zst"), folder]);
 }
 
 /// The kernel of all.
@@ -150,13 +167,21 @@ fn sh(script: &str, args: &[&Path]) {
     assert!(status.success(), "{script}: {status}");
 }
 
-/// The folder of the kernel and of the root that all have in common, made once and kept.
+/// The folder of the kernel and of the root that all have in common.
 fn base() -> PathBuf {
-    let base = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("vm");
+    made("vm", MAKE, None)
+}
+
+/// The folder of an image, made once by the script `make` of the image `of`, and kept.
+fn made(name: &str, make: &str, of: Option<&Path>) -> PathBuf {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name);
     // One process makes it; the others wait.
     let lock = File::create(base.with_extension("lock")).unwrap();
     lock.lock().unwrap();
-    let recipe = fs::read(MAKE).unwrap();
+    let mut recipe = fs::read(make).unwrap();
+    if let Some(of) = of {
+        recipe.extend(fs::read(of.join("made-by")).unwrap());
+    }
     if fs::read(base.join("made-by")).is_ok_and(|made_by| made_by == recipe) {
         return base;
     }
@@ -166,8 +191,9 @@ fn base() -> PathBuf {
     }
     let log = File::create(base.with_extension("log")).unwrap();
     let made = Command::new("bash")
-        .arg(MAKE)
+        .arg(make)
         .arg(&new)
+        .args(of)
         .stdin(Stdio::null())
         .stdout(log.try_clone().unwrap())
         .stderr(log)

@@ -10,5 +10,6 @@ mod escapes;
 mod image;
 mod machine;
 mod management;
+mod selinux;
 mod site;
 mod upgrade;

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::machine::required;
 
+/// A configuration of the daemon: a node without an identity isn't heard.
+pub(crate) const IDENTITIES: &str = "[tokens]\nallowed = false\n";
+
 /// A management node whose only node runs `scripts`, the last of them as its postbootscript, and
 /// reports by its token.
 pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
@@ -14,7 +17,7 @@ pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
 /// The same over TLS alone: a node without an identity isn't heard.
 pub(crate) fn site_of_identities(scripts: &[(&str, &str)], database: Option<&Postgres>) -> Cluster {
     let store = database.map(|server| format!("store = {:?}\n", server.database("provost")));
-    let more = format!("{}[tokens]\nallowed = false\n", store.unwrap_or_default());
+    let more = format!("{}{IDENTITIES}", store.unwrap_or_default());
     let cluster = site_with(scripts, &more);
     cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
     cluster
@@ -22,19 +25,22 @@ pub(crate) fn site_of_identities(scripts: &[(&str, &str)], database: Option<&Pos
 
 fn site_with(scripts: &[(&str, &str)], more: &str) -> Cluster {
     required();
-    let mut cluster = Cluster::new();
+    let cluster = Cluster::new();
     let (last, first) = scripts.split_last().unwrap();
     for (name, text) in scripts {
         cluster.script(name, text);
     }
     let first: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
-    cluster
-        .site(&format!(
-            "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
-            last.0
-        ))
-        .publish()
-        .expect(0);
+    cluster.site(&format!(
+        "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
+        last.0
+    ));
+    started(cluster, more)
+}
+
+/// Publishes what `cluster` has, and starts its daemon with `more` in the configuration.
+pub(crate) fn started(mut cluster: Cluster, more: &str) -> Cluster {
+    cluster.publish().expect(0);
     let program = crate::image::provost();
     cluster.configure_daemon(&format!("{more}[node]\nbinary = {program:?}\n"));
     cluster.start();

@@ -27,6 +27,8 @@ pub(crate) enum LongGroup {
     Kills,
     /// Steps, boots, kills and hostile scripts on kernels without the system calls since 4.18, and since 3.10
     OldKernel,
+    /// A machine with SELinux enforcing: installed by its %post, booted, rerun
+    Machines,
     /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
     Year,
     /// Random fleets in which something makes nodes fail, and others in which chance does
@@ -40,7 +42,7 @@ impl LongGroup {
     fn kernels(self) -> &'static [Option<&'static str>] {
         match self {
             Self::OldKernel => &[Some("4.18"), Some("3.10")],
-            Self::Storms | Self::Kills | Self::Year | Self::Fleets => &[None],
+            Self::Storms | Self::Kills | Self::Machines | Self::Year | Self::Fleets => &[None],
             // It runs no test.
             Self::Reproducible => &[],
         }
@@ -57,6 +59,7 @@ impl LongGroup {
                 "package(provost-tests) & binary(it) & test(/^(old_kernels|end_to_end|twelve_stages|hostile|\
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
+            Self::Machines => "package(provost-tests) & binary(machines) & test(/^selinux::/)",
             Self::Year => "package(provost-tests) & test(/^year::/)",
             Self::Fleets => "package(provost-store) & binary(fleets)",
             Self::Reproducible => "none()",
@@ -118,6 +121,9 @@ pub(crate) fn long(groups: &[LongGroup]) -> Result<()> {
         let name = group.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
         if *group == LongGroup::Reproducible {
             steps.run(&name, reproducible::check)?;
+        }
+        if *group == LongGroup::Machines {
+            steps.run("the node's program", || dist::node(&dist::Target::host()?, None))?;
         }
         for kernel in group.kernels() {
             let name = kernel.map_or_else(|| name.clone(), |kernel| format!("{name} {kernel}"));

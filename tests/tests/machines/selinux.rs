@@ -1,0 +1,158 @@
+//! A node with SELinux enforcing, by Debian's policy: installed by its %post, booted, and an admin's
+//! reruns. The machine is compared with itself before Provost was there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use provost_tests::Cluster;
+
+use crate::disk::Disk;
+use crate::image::from_inside;
+use crate::machine::{Machine, required};
+use crate::site::{IDENTITIES, ended, started, waits_for};
+
+/// The audit's messages come by the kernel's log, where there is no auditd; all of them.
+const ENFORCING: &str = "security=selinux selinux=1 enforcing=1 sysctl.kernel.printk_ratelimit=0";
+
+/// Those that write files which have labels of their own.
+const SCRIPTS: [&str; 6] = ["hostname", "mkresolvconf", "setupntp", "sudoer", "syncfiles", "motd"];
+
+/// What the node runs in beside them.
+const DOMAIN: &str = "#!/bin/bash\ncat /proc/self/attr/current | tee /root/domain\n";
+
+/// The domain of an installer's script, started from root's shell here.
+const INSTALLED_BY: &str = "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023";
+
+/// That of provost-boot.service: Debian's policy has it for all services that it doesn't know, and leaves it
+/// unconfined. docs/selinux-firewall-fips.md says so.
+const BOOTED_IN: &str = "system_u:system_r:initrc_t:s0";
+
+/// What that policy has such a service write below /var/log, although the label of the folder is another.
+const ITS_LOGS: &str = ":initrc_var_log_t:";
+
+const SITE: &str = "\
+[nodes.cn001.env]
+NAMESERVERS = \"10.0.2.3\"
+NTPSERVERS = \"10.0.2.2\"
+SUDOER = \"admin\"
+SUDOER_KEYS = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0YrPS9YczLfC3pGj8BK/QXRln9awY/2M/SAudlX8Gb admin\"
+";
+
+/// A node that its kickstart and its first boot have run all of [`SCRIPTS`] on, the latter under its unit.
+fn cluster() -> Cluster {
+    required();
+    let cluster = Cluster::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../postscripts");
+    for name in SCRIPTS {
+        cluster.script(name, &fs::read_to_string(source.join(name)).unwrap());
+    }
+    cluster.script("domain", DOMAIN);
+    let data = cluster.scripts().join("_sync");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("cron"), "# nothing\n").unwrap();
+    let list = "_sync/cron -> /etc/cron.d/site 0644\n_sync/cron -> /opt/site/bin/cron 0755\n";
+    fs::write(data.join("list"), list).unwrap();
+    let scripts = SCRIPTS.map(|name| format!("{name:?}")).join(", ");
+    cluster.site(&format!(
+        "[nodes.cn001]\npostscripts = [\"domain\", \"syncfiles\"]\npostbootscripts = [{scripts}, \"domain\"]\n{SITE}"
+    ));
+    let cluster = started(cluster, IDENTITIES);
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    cluster
+}
+
+#[test]
+fn it_is_installed_boots_and_reruns_without_a_denial_and_with_the_right_labels() {
+    let cluster = cluster();
+    let there = format!("http://{}", from_inside(&cluster));
+    let script = cluster.post_script(&["--join", "--server", &there]);
+    let disk = Disk::with_selinux(|root| fs::write(root.path("/root/post"), &script).unwrap());
+
+    let mut machine = disk.boot_with(ENFORCING);
+    machine.log_in();
+    assert_eq!(runs(&mut machine, "getenforce"), "Enforcing\n");
+    runs(&mut machine, "systemctl is-system-running --wait");
+    let before = Findings::of(&mut machine);
+
+    runs(&mut machine, "sh -e /root/post >/root/log 2>&1 || { cat /root/log; false; }");
+    Findings::of(&mut machine).are_in(&before);
+    assert_eq!(domain(&mut machine), INSTALLED_BY);
+    machine.types("poweroff");
+    machine.says("reboot: Power down");
+
+    let mut machine = disk.boot_with(ENFORCING);
+    machine.says("boot succeeded");
+    waits_for(&cluster, "booted");
+    machine.log_in();
+    let run = &cluster.ctl_json(&["show", "cn001"])["runs"][0];
+    assert!(ended(run).iter().all(|end| end.ends_with(": success")), "{run:#}");
+    Findings::of(&mut machine).are_in(&before);
+    assert_eq!(domain(&mut machine), BOOTED_IN);
+
+    // By hand, what isn't there any more is written anew.
+    runs(
+        &mut machine,
+        "rm -r /etc/hostname /etc/resolv.conf /etc/motd.d /opt/site /home/admin/.ssh",
+    );
+    for script in SCRIPTS {
+        runs(&mut machine, &format!("provost run {script} 2>&1"));
+    }
+    runs(&mut machine, "systemctl start provost-report");
+    Findings::of(&mut machine).are_in(&before);
+}
+
+/// What the script ran in, the last time.
+fn domain(machine: &mut Machine) -> String {
+    runs(machine, "cat /root/domain").trim_end_matches(['\n', '\0']).to_owned()
+}
+
+/// What SELinux finds wrong.
+struct Findings {
+    /// What it has refused since the machine's boot, each kind once: who, what, on what.
+    denied: BTreeSet<String>,
+    /// Files whose label isn't the one that the policy has for them.
+    labels: BTreeSet<String>,
+}
+
+impl Findings {
+    fn of(machine: &mut Machine) -> Self {
+        let denied = "dmesg | grep -E 'avc: +denied|SELINUX_ERR|invalid context' || :";
+        let labels = "restorecon -n -v -R /boot /etc /home /opt /root /srv /usr /var";
+        Self {
+            denied: runs(machine, denied).lines().map(kind).collect(),
+            labels: runs(machine, labels)
+                .lines()
+                .filter(|line| !(line.contains("/var/log/provost/") && line.contains(ITS_LOGS)))
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    /// Nothing is wrong that wasn't `before`.
+    #[track_caller]
+    fn are_in(&self, before: &Self) {
+        let denied: Vec<_> = self.denied.difference(&before.denied).collect();
+        let labels: Vec<_> = self.labels.difference(&before.labels).collect();
+        assert!(denied.is_empty() && labels.is_empty(), "{denied:#?} {labels:#?}");
+    }
+}
+
+/// A refusal without what differs from one to the next, such as process ids.
+fn kind(line: &str) -> String {
+    const KEYS: [&str; 4] = ["comm=", "scontext=", "tcontext=", "tclass="];
+    let what = line.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+    let words = line.split_whitespace().filter(|word| KEYS.iter().any(|key| word.starts_with(key)));
+    what.map_or_else(
+        || line.to_owned(),
+        |(what, _)| format!("{} {}", what.trim(), words.collect::<Vec<_>>().join(" ")),
+    )
+}
+
+/// Runs a command, which must succeed. Returns what it printed.
+#[track_caller]
+fn runs(machine: &mut Machine, command: &str) -> String {
+    let (printed, succeeded) = machine.shell(command);
+    assert!(succeeded, "{command}: {printed}");
+    printed
+}
