@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use provost_tests::reporters::{Reporters, begins, ends, failing};
 use provost_tests::{Cluster, Node, Postgres, Receiver, processes};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// The longest that anything here is waited for.
@@ -95,6 +96,28 @@ fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
         told == ["cn001", "cn002", "cn003"]
     };
     assert!(processes::until(SOON, told), "{:?}", nodes_told(&receiver));
+}
+
+#[test]
+fn a_daemon_that_is_frozen_while_it_delivers_loses_its_turn() {
+    let server = Postgres::start();
+    let mut cluster = cluster();
+    let receiver = Receiver::start("127.0.0.1:0");
+    let store = format!("store = {:?}\n", server.database("site"));
+    cluster.configure_daemon(&format!("{store}{}", webhook(&receiver.url(), "")));
+    cluster.start();
+    let nodes = Reporters::new(&cluster, "cn[001-003]");
+    nodes.fails(0, "no disk");
+    await_nodes(&receiver, &["cn001"]);
+    let another = cluster.start_another("127.0.0.1:0");
+    let pid = Pid::from_raw(cluster.daemon().pid() as i32).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    nodes.at(&another.nodes()).fails(1, "no disk");
+    await_nodes(&receiver, &["cn001", "cn002"]);
+    // When it goes on, it waits for its turn: nothing is told twice.
+    kill_process(pid, Signal::CONT).unwrap();
+    nodes.fails(2, "no disk");
+    await_nodes(&receiver, &["cn001", "cn002", "cn003"]);
 }
 
 #[test]

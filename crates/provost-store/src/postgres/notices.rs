@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 
 use super::connect::Database;
 use super::error::{ANSWER, Failure, within};
-use super::watch::SESSION;
+use super::watch::{ENDS_IDLE, SESSION};
 use crate::Notice;
 use crate::notice::Subscriptions;
 
@@ -47,6 +47,9 @@ pub(super) async fn add<'a>(
 const WAITS: &str = "SET lock_timeout = '10min'; SET statement_timeout = 0;
      SELECT set_config(name, '3s', false) FROM pg_settings
      WHERE name = 'client_connection_check_interval'";
+/// How often the one that delivers shows that it isn't frozen: the server ends a session that is idle for longer (see
+/// [`ENDS_IDLE`]), and with it the lock.
+const BEAT: Duration = Duration::from_secs(2);
 /// The pause after a wait that the server has ended.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -56,7 +59,7 @@ pub(super) struct DeliveryLease(Mutex<Option<Session>>);
 
 struct Session {
     client: Arc<Client>,
-    /// Whether it has the lock. Closed where the wait for it has failed.
+    /// Whether it has the lock. Closed where the wait for it has failed, or the session has ended.
     delivers: watch::Receiver<bool>,
     /// Ends with the session, whatever it waits for.
     _connection: JoinSet<()>,
@@ -101,6 +104,7 @@ impl Session {
         polling.spawn(async move { drop(connection.await) });
         client.batch_execute(SESSION).await?;
         client.batch_execute(WAITS).await?;
+        client.batch_execute(ENDS_IDLE).await?;
         let lock = client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?;
         let (sender, delivers) = watch::channel::<bool>(lock.try_get(0)?);
         let client = Arc::new(client);
@@ -111,10 +115,14 @@ impl Session {
                     got = lock_of_delivery(&waits) => if got.is_err() { return },
                     () = sender.closed() => return,
                 }
-                drop(waits);
                 sender.send_replace(true);
             }
-            sender.closed().await;
+            loop {
+                tokio::select! {
+                    () = sleep(BEAT) => if waits.batch_execute("").await.is_err() { return },
+                    () = sender.closed() => return,
+                }
+            }
         });
         Ok(Self { client, delivers, _connection: polling })
     }

@@ -21,7 +21,7 @@ const UP_LOCK: i64 = 0x7072_6f76_6f73_7404;
 pub(super) const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
      SET tcp_keepalives_count = 3; SET synchronous_commit = off";
 /// It gives up a daemon that is frozen, and so doesn't ask again, after 6 s as well. PostgreSQL before 14 can't.
-const ENDS_IDLE: &str = "SELECT set_config(name, '6s', false) FROM pg_settings
+pub(super) const ENDS_IDLE: &str = "SELECT set_config(name, '6s', false) FROM pg_settings
      WHERE name = 'idle_session_timeout'";
 
 /// This daemon's connection for the watch.
