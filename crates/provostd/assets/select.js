@@ -8,6 +8,8 @@
   const LONGEST = 8000;
   // What is selected, by the cells' addresses: the cells themselves change while the page is live.
   const chosen = new Set();
+  // How many cells can't be selected of those that were meant last.
+  let refused = 0;
   let isSelecting = false;
   let anchor = null;
   // Where the pointer was pressed; "done" once a range is pulled from there, beside what was selected before.
@@ -68,10 +70,15 @@
     const href = `/nodes?q=${encodeURIComponent(set)}`;
     const isLong = href.length > LONGEST;
     const word = chosen.size === 1 ? "cell" : "cells";
-    bar.querySelector("output").textContent =
-      chosen.size === 0 ? (isSelecting ? "Nothing selected" : "")
-        : isLong ? `${chosen.size} ${word}: too many to list; open a rack, a group or a filter instead`
-          : `${chosen.size} ${word}: ${set}`;
+    const parts = [];
+    if (chosen.size > 0) {
+      parts.push(isLong ? `${chosen.size} ${word}: too many to list; open a rack, a group or a filter instead`
+        : `${chosen.size} ${word}: ${set}`);
+    }
+    if (refused > 0) {
+      parts.push(`${refused} ${refused === 1 ? "cell" : "cells"} can't be selected: no short set names the nodes`);
+    }
+    bar.querySelector("output").textContent = parts.join("; ") || (isSelecting ? "Nothing selected" : "");
     const list = bar.querySelector("a");
     list.hidden = chosen.size === 0 || isLong;
     list.href = href;
@@ -85,9 +92,11 @@
 
   function put(cell, is) {
     if (isNamed(cell)) chosen[is ? "add" : "delete"](key(cell));
+    else if (is) refused += 1;
   }
 
   function toggle(cell) {
+    refused = 0;
     put(cell, !chosen.has(key(cell)));
     anchor = key(cell);
     show();
@@ -100,6 +109,7 @@
     const to = cells.indexOf(cell);
     const [first, last] = from < 0 ? [to, to] : [Math.min(from, to), Math.max(from, to)];
     if (from < 0) anchor = key(cell);
+    refused = 0;
     cells.slice(first, last + 1).forEach((one) => put(one, true));
     show();
   }
@@ -111,6 +121,7 @@
     if (button) {
       if (button.hasAttribute("data-select")) isSelecting = !isSelecting;
       if (button.hasAttribute("data-clear") || !isSelecting) chosen.clear();
+      refused = 0;
       show();
       return;
     }
@@ -161,8 +172,9 @@
     } else if (event.shiftKey && event.key.startsWith("Arrow") && !chosen.has(anchor)) {
       // The range begins where the focus was.
       anchor = key(cell);
-    } else if (event.key === "Escape" && chosen.size > 0) {
+    } else if (event.key === "Escape" && chosen.size + refused > 0) {
       chosen.clear();
+      refused = 0;
       show();
     }
   });

@@ -157,7 +157,8 @@ fn an_operator_acts_on_a_selection_by_the_program_of_the_site() {
     // From the cause to what is typed on its nodes.
     site.visit("/");
     browser.click(".failure h3 a");
-    browser.until_text("main", "3 nodes, 1 to 3");
+    browser.until_text("h1", "Nodes");
+    browser.until_text("main", "3 nodes");
     browser.click("nav.actions a[href*='/act/continue?cause=']");
     browser.until_text("h1", "Continue 3 nodes?");
     let asked = browser.text("main");

@@ -77,7 +77,7 @@ fn ten_thousand_nodes_are_filtered_sorted_and_shown_in_parts() {
     (0..20).for_each(|n| nodes.boots(n));
     (20..25).for_each(|n| nodes.fails(n, "mount.nfs: timed out"));
     browser.visit(&at(&cluster, "/nodes"));
-    assert!(browser.text("main").contains("10001 nodes, 1 to 100"));
+    assert!(browser.text("main").contains("10,001 nodes, 1 to 100"));
     browser.picture("nodes");
     browser.click("a[rel=next]");
     browser.until_text("tbody", "n00101");
@@ -86,9 +86,9 @@ fn ten_thousand_nodes_are_filtered_sorted_and_shown_in_parts() {
     assert!(first.contains("failed") && first.contains("mount_scratch"), "{first}");
     browser.run("document.querySelector('[name=status]').value = 'booted'");
     browser.click("form.filter button");
-    browser.until_text("main", "20 of 10001 nodes");
+    browser.until_text("main", "20 of 10,001 nodes");
     browser.visit(&at(&cluster, "/nodes?q=n%5B00024-00026%5D"));
-    assert!(browser.text("main").contains("3 of 10001 nodes"));
+    assert!(browser.text("main").contains("3 of 10,001 nodes"));
     browser.visit(&at(&cluster, "/nodes?q=n%5B1"));
     assert!(browser.text("main").contains("hint:"), "{}", browser.text("main"));
     // It said that the address was wrong.

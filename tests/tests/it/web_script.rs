@@ -45,7 +45,7 @@ fn a_script_has_its_source_with_the_line_that_failed_and_what_changed() {
         // Without scripts it stays as it was when it was loaded.
         browser.until("both nodes", |browser| {
             browser.visit(&at(&cluster, "/scripts/mount_scratch"));
-            browser.text("main").contains("2 exit status 2")
+            browser.text("main").contains("2 failed: exit status 2")
         });
         let failure = browser.text(".failure");
         for part in ["since generation 2", "cn[001-002]", "/none", "line\n5"] {
@@ -96,7 +96,7 @@ fn many_nodes_of_one_script_are_a_histogram_and_folded_by_cause() {
     (0..38).for_each(|n| nodes.fails(n, "mount.nfs: timed out"));
     (38..40).for_each(|n| nodes.fails(n, "mount.nfs: access denied by server"));
     browser.visit(&at(&cluster, "/scripts/mount_scratch"));
-    browser.until_text(".failure h3", "38 exit status 32");
+    browser.until_text(".failure h3", "38 failed: exit status 32");
     let text = browser.text("main");
     for part in ["cn[001-038]", "cn[039-040]", "access denied", "check the file server"] {
         assert!(text.contains(part), "{part}: {text}");

@@ -130,3 +130,35 @@ fn a_keyboard_selects_cells() {
     click(&browser, "cn007", 0);
     browser.until_text("h1", "cn007");
 }
+
+#[test]
+fn a_cell_without_a_short_set_of_names_says_that_it_cant_be_selected() {
+    // Three nodes with long names in each of so many racks that each is a cell.
+    let name = |n: u32| {
+        (0..60).map(|at| char::from(b'a' + (n >> (at % 13) & 1) as u8)).collect::<String>()
+    };
+    let names: Vec<String> = (0..603).map(name).collect();
+    let racks = format!(
+        "[[page.racks]]\nracks = \"r[001-201]\"\nnodes = \"{}\"\nper_rack = 3\n",
+        names.join(",")
+    );
+    let (cluster, browser) = start_with(DESKTOP, &racks);
+    cluster.ctl(&["token", "--force", &names.join(",")]).expect(0);
+    log_in(&cluster, &browser, "lee", "operate");
+    let count = "return document.querySelectorAll('#map .c[data-some]').length";
+    browser.until("the map", |browser| browser.run(count) == 201);
+    browser.complaints();
+    let title = browser.run("return document.querySelector('#map .cells .c').title");
+    assert_eq!(title, "r001: 3 defined (can't be selected)");
+    browser.until_text("#map", "No short set names the nodes of some cells");
+    browser.click("[data-select]");
+    browser.click("#map .c[data-some]");
+    let why = "1 cell can't be selected: no short set names the nodes";
+    browser.until_text("#map-chosen output", why);
+    assert_eq!(selected(&browser), json!([]));
+    browser.is_well_made();
+    browser.picture("map-unnamed");
+    browser.click("[data-select]");
+    assert_eq!(browser.text("#map-chosen output"), "");
+    assert_eq!(browser.complaints(), [""; 0]);
+}

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use provost_steplog::wording;
 use provost_store::{NodesByStatus, Status, StormResult};
 
+use super::numbers::{counted, grouped};
 use super::page::render;
 use super::tone::tone;
 use crate::fleet::history::{Column, Columns, History, Range};
@@ -31,8 +32,8 @@ struct Content {
     ranges: Vec<(&'static str, String, bool)>,
     range: &'static str,
     began: String,
-    succeeded: u64,
-    failed: u64,
+    succeeded: String,
+    failed: String,
     /// How many columns there are: the width of a drawing.
     width: usize,
     height: u64,
@@ -41,7 +42,7 @@ struct Content {
     runs: Option<Chart>,
     nodes: Option<Chart>,
     /// How nodes are now, in words.
-    nodes_now: String,
+    nodes_now: Vec<String>,
     boots: Option<Chart>,
     /// The times of half of all boots and of 95 of 100.
     boots_in_all: (String, String),
@@ -92,16 +93,17 @@ impl Content {
             let href = format!("/?range={}", range.name());
             (range.name(), href, range == columns.range)
         };
+        let has_runs = total.began + total.succeeded + total.failed > 0;
         Self {
             ranges: Range::ALL.map(range).into(),
             range: columns.range.name(),
-            began: wording::count(total.began, "run"),
-            succeeded: total.succeeded,
-            failed: total.failed,
+            began: counted(total.began as usize, "run"),
+            succeeded: grouped(total.succeeded as usize),
+            failed: grouped(total.failed as usize),
             width: all.len(),
             height: HEIGHT,
             times: times(columns),
-            runs: Some(runs(columns)),
+            runs: has_runs.then(|| runs(columns)),
             nodes: nodes(all),
             nodes_now: all.last().map(|now| in_words(&now.nodes)).unwrap_or_default(),
             boots: boots(all),
@@ -151,11 +153,12 @@ fn times(columns: &Columns) -> Vec<String> {
     (0..PARTS).filter_map(label).chain(["now".to_owned()]).collect()
 }
 
-/// `8 booted, 4 failed`.
-fn in_words(nodes: &NodesByStatus) -> String {
-    let words: Vec<String> =
-        nodes.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    words.join(", ")
+/// `4 failed`, `8 booted`: in the order of the overview.
+fn in_words(nodes: &NodesByStatus) -> Vec<String> {
+    let has_failed = |(status, _): &(&Status, &u64)| **status == Status::Failed;
+    let (failed, others): (Vec<_>, Vec<_>) = nodes.iter().partition(has_failed);
+    let words = |(status, count): (&Status, &u64)| format!("{} {status}", grouped(*count as usize));
+    failed.into_iter().chain(others).map(words).collect()
 }
 
 /// The end of an axis for values up to `most`: a round number whose half is one too, where it is not 1.
@@ -172,7 +175,7 @@ fn round_up(most: u64) -> u64 {
 fn labels(end: u64) -> Vec<String> {
     match end {
         0 | 1 => vec![end.to_string(), "0".to_owned()],
-        _ => vec![end.to_string(), (end / 2).to_string(), "0".to_owned()],
+        _ => vec![grouped(end as usize), grouped(end as usize / 2), "0".to_owned()],
     }
 }
 
@@ -320,6 +323,23 @@ mod tests {
         let storm = Storm { nodes: 515, succeeded: 512, failed: 3, lost: 0, began: at(0) };
         let (_, text) = super::storm(&StormResult { storm, ended: at(370) });
         assert_eq!(text, "512 booted in 6 min 10 s, 3 failed");
+    }
+
+    #[test]
+    fn a_storm_is_marked_from_its_beginning_to_its_end() {
+        let at = |minute: i64| Timestamp::from_second(minute * 60 + 5).unwrap();
+        let column =
+            |n| Column { at: at(n), runs: RunCounts::default(), nodes: Default::default() };
+        let storm = |began, ended| StormResult {
+            storm: Storm { began: at(began), ..Storm::default() },
+            ended: at(ended),
+        };
+        // The second began before what is shown.
+        let storms = vec![storm(110, 112), storm(90, 101)];
+        let columns =
+            Columns { range: Range::Hour, columns: (100..160).map(column).collect(), storms };
+        let (tone, path) = &runs(&columns).paths[0];
+        assert_eq!((*tone, &**path), ("storm", "M10 0H13V1000H10ZM0 0H2V1000H0Z"));
     }
 
     #[test]

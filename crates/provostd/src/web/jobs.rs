@@ -59,7 +59,7 @@ impl Row {
         let word = if job.typed.is_empty() { "done" } else { "sent" };
         let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
         let (end, tone) = match state {
-            JobState::Running => (", goes on", "busy"),
+            JobState::Running => (", running", "busy"),
             JobState::Interrupted(_) => (", interrupted", "bad"),
             JobState::Done(_) if failed > 0 => ("", "bad"),
             JobState::Done(_) => ("", "good"),

@@ -3,6 +3,7 @@
 use provost_store::{Node, Status, UpdateStatus};
 
 use super::action::of_node;
+use super::numbers::grouped;
 use super::page::encoded;
 use crate::fleet::layout::{Cell, Layout, Section};
 use crate::fleet::snapshot::Snapshot;
@@ -32,6 +33,8 @@ pub(super) struct Map {
     pub(super) legend: Vec<Key>,
     /// How many nodes a cell has, where that is more than one.
     pub(super) most_in_cell: usize,
+    /// Whether nothing short names the nodes of some cell.
+    pub(super) has_unnamed: bool,
     /// How large cells are, a class of style.
     pub(super) size: &'static str,
     /// What a section is.
@@ -66,13 +69,16 @@ pub(super) struct Colored {
     pub(super) title: String,
     /// Whether it has more nodes than its address names.
     pub(super) is_unnamed: bool,
+    /// Whether fewer than half of its nodes look so.
+    pub(super) is_part: bool,
 }
 
 /// A color, and what it means.
 pub(super) struct Key {
     pub(super) look: &'static str,
     pub(super) word: &'static str,
-    pub(super) count: usize,
+    pub(super) count: String,
+    pub(super) is_empty: bool,
 }
 
 impl Look {
@@ -127,8 +133,15 @@ impl Map {
         }
         let legend = Look::ALL.into_iter().zip(all);
         let legend = legend
-            .map(|(look, count)| Key { look: look.class(), word: look.word(), count })
+            .map(|(look, count)| Key {
+                look: look.class(),
+                word: look.word(),
+                count: grouped(count),
+                is_empty: count == 0,
+            })
             .collect();
+        let mut parts = rows.iter().flat_map(|row| &row.sections);
+        let has_unnamed = parts.any(|part| part.cells.iter().any(|cell| cell.is_unnamed));
         let cells: usize = layout.sections.iter().map(|section| section.cells.len()).sum();
         Self {
             rows,
@@ -141,6 +154,7 @@ impl Map {
                 "small"
             },
             most_in_cell: layout.most_in_cell,
+            has_unnamed,
             what: if layout.has_racks { "Rack" } else { "Group" },
             summary: summary(&all),
         }
@@ -180,7 +194,7 @@ impl Colored {
         all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
         let Some((look, node)) = worst else {
             let (href, title) = ("/nodes".to_owned(), cell.label.clone());
-            return Self { look: "", href, title, is_unnamed: true };
+            return Self { look: "", href, title, is_unnamed: true, is_part: false };
         };
         let is_one = cell.members.len() == 1 && cell.label == node.name;
         let status = match look {
@@ -195,13 +209,15 @@ impl Colored {
                 _ => format!("{} {status}", node.name),
             };
             let (look, href) = (look.class(), of_node(&node.name));
-            return Self { look, href, title, is_unnamed: false };
+            return Self { look, href, title, is_unnamed: false, is_part: false };
         }
+        let unnamed = if cell.set.is_none() { " (can't be selected)" } else { "" };
         Self {
             look: look.class(),
+            is_part: counts[look as usize] * 2 < cell.members.len(),
             // Where no set names them, its worst node stands for it.
             href: cell.set.as_ref().map_or_else(|| of_node(&node.name), |set| of_set(set)),
-            title: format!("{}: {}", cell.label, summary(&counts)),
+            title: format!("{}: {}{unnamed}", cell.label, summary(&counts)),
             is_unnamed: cell.set.is_none(),
         }
     }
@@ -268,6 +284,23 @@ mod tests {
         assert_eq!(failed[0].title, "n[00006-00010]: 1 failed, 4 booted");
         assert_eq!(failed[0].href, "/nodes?q=n%5B00006%2D00010%5D");
         assert_eq!(map.summary, "2 failed, 9998 booted");
+        // One of five is seen as less than all of them.
+        assert!(failed[0].is_part && cells.iter().filter(|cell| cell.is_part).count() == 2);
+        assert!(!map.has_unnamed);
+    }
+
+    #[test]
+    fn a_cell_whose_nodes_have_no_short_set_says_that_it_cant_be_selected() {
+        let letters =
+            |n: u32| (0..60).map(|at| char::from(b'a' + (n >> (at % 13) & 1) as u8)).collect();
+        let names: Vec<String> = (0..4_001).map(letters).collect();
+        let snapshot = nodes(&names.join(","), &[]);
+        let map = Map::new(&snapshot, &layouts(Vec::new()).of(&snapshot));
+        let cell = &map.rows[0].sections[0].cells[0];
+        assert!(cell.is_unnamed && cell.href.starts_with("/nodes/"), "{}", cell.href);
+        assert!(cell.title.ends_with(": 3 booted (can't be selected)"), "{}", cell.title);
+        let text = Alone { map }.render().unwrap();
+        assert!(text.contains("No short set names the nodes of some cells"), "{text}");
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(crate) mod map;
 pub(crate) mod node;
 pub(crate) mod node_about;
 pub(crate) mod node_list;
+mod numbers;
 pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod pending;

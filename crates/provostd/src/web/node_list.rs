@@ -7,10 +7,10 @@ use askama::Template;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_plan::nodes::expand;
-use provost_steplog::wording;
 use provost_store::{Node, Selection, Status, UpdateStatus, WaitTarget, words};
 use serde::{Deserialize, Serialize};
 
+use super::numbers::{counted, grouped};
 use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::fleet::Fleet;
@@ -77,6 +77,8 @@ struct Content<'a> {
     statuses: Vec<String>,
     /// How many nodes there are of how many.
     found: String,
+    /// Whether no node is known at all.
+    is_empty: bool,
     heads: Vec<Head>,
     rows: Vec<Row>,
     /// The numbers of the first and the last row.
@@ -314,9 +316,10 @@ impl Page for NodeList {
             query: &self.query,
             statuses: statuses(),
             found: match count == all {
-                true => wording::count(all, "node"),
-                false => format!("{count} of {}", wording::count(all, "node")),
+                true => counted(all, "node"),
+                false => format!("{} of {}", grouped(count), counted(all, "node")),
             },
+            is_empty: all == 0,
             heads: self.heads(),
             rows: nodes.iter().map(|node| Row::of(node, now)).collect(),
             first: first + usize::from(count > 0),

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use jiff::Timestamp;
 use provost_api::admins::Expiring;
-use provost_plan::nodes::fold;
 use provost_record::Cause;
-use provost_steplog::wording;
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
 use std::collections::BTreeMap;
 use tokio::task::spawn_blocking;
@@ -15,6 +13,7 @@ use tokio::task::spawn_blocking;
 use super::hint::{Piece, pieces};
 use super::history;
 use super::map::Map;
+use super::numbers::{NameSet, counted, grouped};
 use super::page::{Page, render};
 use super::running::RunningNow;
 pub(super) use super::tone::tone;
@@ -33,8 +32,6 @@ use crate::nodes::over_quota::OverQuota;
 const MOST_GROUPS: usize = 40;
 /// How many lines of a message are shown.
 const MOST_LINES: usize = 3;
-/// How many names are folded.
-const MOST_NAMES: usize = 2_000;
 
 /// The page.
 #[derive(Clone)]
@@ -82,7 +79,7 @@ struct Sections {
 
 /// How many nodes have a status.
 struct Number {
-    count: usize,
+    count: String,
     word: String,
     /// Its class of style.
     tone: &'static str,
@@ -93,10 +90,10 @@ struct Number {
 /// Nodes that failed for one cause.
 struct Group {
     id: String,
-    count: usize,
+    count: String,
     title: String,
     message: String,
-    nodes: String,
+    nodes: NameSet,
     when: String,
     /// What its nodes share and the others don't.
     why: Option<String>,
@@ -146,7 +143,7 @@ impl Overview {
             members.iter().filter_map(|member| Some((&member.node, member.group.as_deref()?)));
         let groups = failure_groups_by(failed);
         Content {
-            total: wording::count(members.len(), "node"),
+            total: counted(members.len(), "node"),
             numbers: numbers(members.iter().map(|member| &member.node)),
             map,
             history,
@@ -175,7 +172,7 @@ fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
         reruns += usize::from(node.updatestatus == Some(UpdateStatus::Failed));
     }
     let number = |(status, count): (Status, usize)| Number {
-        count,
+        count: grouped(count),
         word: status.to_string(),
         tone: if count > 0 { tone(status) } else { "faint" },
         href: format!("/nodes?status={status}"),
@@ -185,7 +182,7 @@ fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
     if reruns > 0 {
         let (word, href) =
             ("failed in a rerun".to_owned(), "/nodes?failed=true&sort=stage".to_owned());
-        numbers.push(Number { count: reruns, word, tone: "bad", href });
+        numbers.push(Number { count: grouped(reruns), word, tone: "bad", href });
     }
     numbers
 }
@@ -200,10 +197,10 @@ impl Group {
         let lines: Vec<&str> = message.lines().take(MOST_LINES).collect();
         Self {
             id: group.id.clone(),
-            count: group.nodes.len(),
+            count: grouped(group.nodes.len()),
             title: group.title(),
             message: lines.join("\n"),
-            nodes: folded(&group.nodes),
+            nodes: NameSet::of(&group.nodes, Some(&group.id)),
             when: group.when(now),
             why: reasons.get(&group.id).and_then(|reasons| reasons.first()).cloned(),
             hint: group.detail.hint.as_ref().map(|hint| {
@@ -212,13 +209,5 @@ impl Group {
             }),
             next: next.iter().map(|next| pieces(next)).collect(),
         }
-    }
-}
-
-/// The names, folded. Of many only the first are named.
-fn folded(names: &[String]) -> String {
-    match names.len().checked_sub(MOST_NAMES) {
-        None | Some(0) => fold(names),
-        Some(more) => format!("{} and {more} more", fold(&names[..MOST_NAMES])),
     }
 }

@@ -72,7 +72,7 @@ impl Row {
             why: one.why.words().to_owned(),
             address: one.address.to_string(),
             since: words::ago(one.since, now),
-            at: one.since.to_string(),
+            at: format!("{:.0}", one.since),
             last: words::ago(one.last, now),
             attempts: one.attempts.map(|tries| tries.to_string()).unwrap_or_default(),
             hint: one.hint.unwrap_or_default(),

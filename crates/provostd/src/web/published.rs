@@ -169,7 +169,7 @@ impl Page for PublicationsPage {
             let whose =
                 one.channel.map_or("all nodes".to_owned(), |name| format!("channel {name}"));
             let left = now.duration_until(one.expires).try_into().map(wording::age);
-            let left = left.map_or("expired".to_owned(), |left| format!("{left} more"));
+            let left = left.map_or("expired".to_owned(), |left| format!("{left} left"));
             (whose, format!("{} ({left})", one.expires))
         });
         render(&Content::of(www, folder, valid.collect(), &snapshot, now))

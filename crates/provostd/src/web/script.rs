@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::http::StatusCode;
-use provost_plan::nodes::fold;
 use provost_steplog::wording;
 use provost_store::{FailureGroup, ScriptReport, Step, Store, failure_groups_by, words};
 use tokio::task::spawn_blocking;
 
+use super::hint::{Piece, pieces};
 use super::histogram::Bars;
+use super::numbers::{NameSet, grouped};
 use super::page::{Page, encoded, render};
 use super::source::{FailedLines, Source, Sources, line_of};
 use crate::fleet::Fleet;
@@ -20,8 +21,6 @@ use crate::listener::refusal::Refusal;
 const MOST_CAUSES: usize = 20;
 /// How many of the slowest nodes are named.
 const MOST_SLOWEST: usize = 10;
-/// The longest set of nodes that is named, in characters.
-const MOST_NAMES: usize = 10_000;
 
 /// The page.
 #[derive(Clone)]
@@ -36,7 +35,8 @@ pub(crate) struct Script {
 #[template(path = "script.html")]
 struct Content<'a> {
     name: &'a str,
-    nodes: String,
+    /// How many nodes ran it: the number, and the noun.
+    nodes: (String, &'static str),
     failed: u64,
     since: Option<u64>,
     failing_href: String,
@@ -56,16 +56,16 @@ struct Content<'a> {
 struct Cause {
     href: Option<String>,
     count: usize,
-    /// How it ended: `exit status 32`.
+    /// How it ended: `: exit status 32`.
     ending: String,
     message: String,
     command: Option<String>,
     /// Where, in the failure's own words, and its number where that is a line of the script.
     line: Option<String>,
     number: Option<usize>,
-    nodes: String,
+    nodes: NameSet,
     since: Option<u64>,
-    hint: Option<String>,
+    hint: Option<Vec<Piece>>,
 }
 
 struct Slow {
@@ -121,7 +121,7 @@ impl Page for Script {
         } = report;
         render(&Content {
             name,
-            nodes: wording::count(nodes, "node"),
+            nodes: (grouped(nodes as usize), if nodes == 1 { "node" } else { "nodes" }),
             failed,
             since: failing_since,
             failing_href: format!("/nodes?failed=true&stage={}", encoded(name)),
@@ -170,20 +170,20 @@ fn causes(script: &str, groups: &[FailureGroup], report: &ScriptReport) -> Vec<C
             Cause {
                 href: Some(format!("/nodes?cause={}", group.id)),
                 count: group.nodes.len(),
-                ending: words::ending(detail).unwrap_or_default(),
+                ending: words::ending(detail).map(after_colon).unwrap_or_default(),
                 message: group.message(),
                 command: detail.command.clone(),
                 line: detail.error_line.clone().filter(|_| number.is_none()),
                 number,
-                nodes: named(&group.nodes),
+                nodes: NameSet::of(&group.nodes, Some(&group.id)),
                 since: first(&group.nodes).copied(),
-                hint: detail.hint.as_ref().map(|hint| words::hint_of(hint, &nodes)),
+                hint: detail.hint.as_ref().map(|hint| pieces(&words::hint_of(hint, &nodes))),
             }
         })
         .collect();
     let mut others = BTreeMap::<String, Vec<String>>::new();
     for step in report.failures.iter().filter(|step| !names.contains(&step.node)) {
-        let cause = step.cause.map(|cause| cause.words().to_owned()).unwrap_or_default();
+        let cause = step.cause.map(|cause| after_colon(cause.words())).unwrap_or_default();
         others.entry(cause).or_default().push(step.node.clone());
     }
     causes.extend(others.into_iter().map(|(ending, nodes)| Cause {
@@ -195,20 +195,14 @@ fn causes(script: &str, groups: &[FailureGroup], report: &ScriptReport) -> Vec<C
         line: None,
         number: None,
         since: first(&nodes).copied(),
-        nodes: named(&nodes),
+        nodes: NameSet::of(&nodes, None),
         hint: None,
     }));
     causes
 }
 
-/// The nodes, folded, in a length that a page can show.
-fn named(nodes: &[String]) -> String {
-    let all = fold(nodes);
-    if all.len() <= MOST_NAMES {
-        return all;
-    }
-    let few = &nodes[..nodes.len().min(MOST_NAMES / 20)];
-    format!("{} and {} more", fold(few), nodes.len() - few.len())
+fn after_colon(text: impl std::fmt::Display) -> String {
+    format!(": {text}")
 }
 
 impl Slow {

@@ -124,7 +124,7 @@ fn while_known(logins: Arc<Logins>, credential: Credential, body: Body) -> Body 
 
 /// What is wrong with a request of somebody who has proved nothing yet.
 pub(crate) const NONE: &str = "the request has no admin's token";
-const UNKNOWN: &str = "the token is no admin's, or its time is over";
+const UNKNOWN: &str = "the token is no admin's, or has expired";
 
 fn unknown(error: &str) -> Refusal {
     Refusal::new(StatusCode::UNAUTHORIZED, error, NO_TOKEN)
