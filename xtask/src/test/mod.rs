@@ -27,7 +27,7 @@ pub(crate) enum LongGroup {
     Kills,
     /// Steps, boots, kills and hostile scripts on kernels without the system calls since 4.18, and since 3.10
     OldKernel,
-    /// A machine with SELinux enforcing: installed by its %post, booted, rerun
+    /// Machines with SELinux enforcing, with cgroup v1 alone, and with hostile scripts in a dry run
     Machines,
     /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
     Year,
@@ -59,7 +59,9 @@ impl LongGroup {
                 "package(provost-tests) & binary(it) & test(/^(old_kernels|end_to_end|twelve_stages|hostile|\
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
-            Self::Machines => "package(provost-tests) & binary(machines) & test(/^selinux::/)",
+            Self::Machines => {
+                "package(provost-tests) & binary(machines) & test(/^(cgroup_v1|escapes|selinux)::/)"
+            },
             Self::Year => "package(provost-tests) & test(/^year::/)",
             Self::Fleets => "package(provost-store) & binary(fleets)",
             Self::Reproducible => "none()",
