@@ -26,6 +26,8 @@ pub fn trust(settings: &Settings, state: &Path) -> Result<Trust, Failure> {
         Failure::local(message, hint)
     };
     let accepted = match atomic::read(&file) {
+        // This node writes none; a power cut can leave one on a file system without barriers.
+        Ok(text) if text.is_empty() => return Err(unreadable(&"it is empty")),
         Ok(text) => {
             toml::from_slice(&text).map_err(|e: toml::de::Error| unreadable(&e.message()))?
         }

@@ -68,8 +68,10 @@ fn a_node_forgets_no_key_and_no_revocation_that_it_has_accepted() {
         assert!((out.stdout + &out.stderr).contains("which was revoked"));
     }
     // Without that it would trust what it was told.
-    fs::write(node.path("state/keys.toml"), "[").unwrap();
-    node.provost(&["boot"]).expect(2).says(&["keys.toml", "hint: if it is damaged, remove it"]);
+    for damaged in ["[", ""] {
+        fs::write(node.path("state/keys.toml"), damaged).unwrap();
+        node.provost(&["boot"]).expect(2).says(&["keys.toml", "hint: if it is damaged, remove it"]);
+    }
 }
 
 #[test]
