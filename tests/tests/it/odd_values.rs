@@ -42,3 +42,22 @@ fn an_interpreter_that_is_not_there_ends_with_127_as_every_shell_says() {
     let stage = &status["stages"][1];
     assert_eq!((&stage["exitCode"], &stage["cause"]), (&127.into(), &"exec".into()), "{stage:#}");
 }
+
+#[test]
+fn a_number_that_is_too_big_is_named_and_the_rest_of_its_file_counts() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let line = config.lines().count() + 2;
+    let wrong = format!("{config}[guard]\nmax_attempts = 99999999999999999999\n");
+    std::fs::write(node.path("provost.toml"), wrong).unwrap();
+    let says = format!("provost.toml:{line}: max_attempts: the number 99999999999999999999");
+    node.provost(&["boot"]).expect(2).says(&[&says]);
+    let checked = node.provost(&["check"]).expect(2);
+    assert!((checked.stdout + &checked.stderr).contains(&says));
+    // It was reported: the file's servers are asked.
+    assert_eq!(cluster.status("cn001")["cause"], "config");
+}

@@ -56,9 +56,14 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(b
     let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);
     // The other lines are used all the same: they may name the server to which the mistake is
     // reported.
-    let (spans, broken) = DeTable::parse_recoverable(text);
+    let (mut spans, broken) = DeTable::parse_recoverable(text);
     if let Some(e) = broken.first() {
         wrong(true, at(e), e.message());
+    }
+    let mut numbers = Vec::new();
+    remove_big_numbers(spans.get_mut(), &mut numbers);
+    for (at, what) in numbers {
+        wrong(true, at, &what);
     }
     let table = Table::deserialize(Deserializer::from(spans.clone())).unwrap_or_default();
     for (key, value) in values::leaves(&table) {
@@ -72,6 +77,38 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(b
                 wrong(values::is_known(&key), at, &format!("{key}: {}", e.message()));
             }
         }
+    }
+}
+
+/// Removes the numbers that no key may have, because TOML readers refuse the whole file for one of
+/// them. `found` gets where each is in the file, in bytes, and what is wrong.
+fn remove_big_numbers(table: &mut DeTable<'_>, found: &mut Vec<(usize, String)>) {
+    let mut keys = Vec::new();
+    for (key, value) in table.iter_mut() {
+        if let DeValue::Table(inner) = value.get_mut() {
+            remove_big_numbers(inner, found);
+        } else if let Some(number) = big_number(value.get_ref()) {
+            let key = key.get_ref();
+            found.push((value.span().start, format!("{key}: the number {number} is too big")));
+            keys.push(key.clone().into_owned());
+        }
+    }
+    for key in keys {
+        table.remove(&*key);
+    }
+}
+
+/// The number of more than 64 bits that a value is or has in it.
+fn big_number<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
+    match value {
+        DeValue::Integer(n) => {
+            Some(n.as_str()).filter(|text| i64::from_str_radix(text, n.radix()).is_err())
+        }
+        DeValue::Float(n) => {
+            Some(n.as_str()).filter(|text| !text.parse().is_ok_and(f64::is_finite))
+        }
+        DeValue::Array(list) => list.iter().find_map(|value| big_number(value.get_ref())),
+        _ => None,
     }
 }
 

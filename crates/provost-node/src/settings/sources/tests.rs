@@ -103,6 +103,28 @@ fn each_source_is_asked_in_its_order() {
 }
 
 #[test]
+fn a_number_that_no_key_may_have_leaves_the_rest_of_its_file() {
+    let file = "node = \"f\"\n[guard]\nmax_attempts = 99999999999999999999\nmax_reboots = 2\n";
+    let drop_in =
+        "servers = [\"http://d\"]\n[run]\ntimeout = 0xFFFFFFFFFFFFFFFFF\nslow = [1e999]\n";
+    let ground = Ground::new(&[("etc/provost.toml", file), ("etc/provost.d/1.toml", drop_in)]);
+    let input = ground.read(&[]);
+    for (key, expected) in
+        [("node", "\"f\""), ("guard.max_reboots", "2"), ("servers", "[\"http://d\"]")]
+    {
+        assert_eq!(value(&ground, &input, key).0, expected);
+    }
+    let said: Vec<_> = input.mistakes.iter().map(|mistake| mistake.message.as_str()).collect();
+    let folder = ground.folder.path().join("etc");
+    let expected = [
+        "provost.d/1.toml:4: slow: the number 1e999 is too big",
+        "provost.d/1.toml:3: timeout: the number FFFFFFFFFFFFFFFFF is too big",
+        "provost.toml:3: max_attempts: the number 99999999999999999999 is too big",
+    ];
+    assert_eq!(said, expected.map(|what| format!("{}/{what}", folder.display())));
+}
+
+#[test]
 fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted() {
     let kernel = ("proc/cmdline", "XCAT=10.0.0.3:3001");
     let info = ("opt/xcat/xcatinfo", "XCATSERVER=10.0.0.5\nHTTPPORT=81\nINSTALLDIR='/inst/'\n");
