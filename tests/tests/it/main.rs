@@ -129,6 +129,7 @@ mod web_why;
 mod webhooks;
 mod why;
 mod workstation;
+mod wrong_clock;
 mod xcat_as_xcat;
 mod xcat_failures;
 mod xcat_hierarchy;

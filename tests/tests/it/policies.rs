@@ -53,7 +53,8 @@ fn skipped(node: &Node, stage: usize) -> String {
 }
 
 /// What a script does to have its runner die as in a power cut.
-const KILL_RUNNER: &str = "kill -9 \"$(sed 's/.*process //' \"$FOLDER/nodes/cn001/state/lock\")\"";
+const KILL_RUNNER: &str =
+    "kill -9 \"$(sed -n 's/.*process //p' \"$FOLDER/nodes/cn001/state/lock\")\"";
 
 #[test]
 fn a_wish_that_is_no_file_stops_no_run() {

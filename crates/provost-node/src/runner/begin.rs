@@ -48,7 +48,7 @@ pub(crate) async fn run(
     for failure in privacy::protect(&paths) {
         tracing::warn!("{failure}");
     }
-    let _lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
+    let lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
         Ok(lock) => lock,
         Err(LockError::Busy(why)) => {
             complain(&format!("error: {why}"));
@@ -79,6 +79,9 @@ pub(crate) async fn run(
         Ok(begun) => begun,
         Err(why) => return cannot_begin(input, kinds, service, &why).await,
     };
+    if let Err(e) = lock.note(&run.id) {
+        tracing::warn!("noting the run in {}: {e}", paths.state.join("lock").display());
+    }
     let observers = Observers(observers.into_iter().chain(more).collect());
     let dispatcher = Dispatcher {
         input,

@@ -15,8 +15,12 @@ const MOST_NOTE: u64 = 1000;
 
 /// Keeps a second run out for as long as it lives, and no longer: the kernel releases the lock of a
 /// run that was killed.
+///
+/// Its file has two lines: who has it, and the id of the run that began last, in whatever order the
+/// clock puts the runs.
 pub struct RunLock {
-    _file: File,
+    file: File,
+    holder: String,
 }
 
 /// Why the lock wasn't taken.
@@ -44,14 +48,16 @@ impl RunLock {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = provost_fs::open(&path, options).map_err(failed)?;
-        match try_lock(&file) {
+        let taken = try_lock(&file);
+        let mut note = String::new();
+        // What can't be read is left out.
+        let _ = (&file).take(MOST_NOTE).read_to_string(&mut note);
+        let (holder, last) = note.split_once('\n').unwrap_or((&note, ""));
+        match taken {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // What can't be read is left out of the message.
-                let _ = file.take(MOST_NOTE).read_to_string(&mut holder);
-                if is_alive(&holder) {
-                    let message = format!("another run is in progress: {}", holder.trim());
+                if is_alive(holder) {
+                    let message = format!("another run is in progress: {holder}");
                     let hint = "wait until it ends; see its progress with `provost status`";
                     return Err(LockError::Busy(Failure::local(message, hint)));
                 }
@@ -65,14 +71,24 @@ impl RunLock {
             }
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
-        let note = format!("{run}, process {}\n", std::process::id());
-        let write = |mut file: &File| -> std::io::Result<()> {
-            file.set_len(0)?;
-            file.rewind()?;
-            file.write_all(note.as_bytes())
-        };
-        write(&file).map_err(failed)?;
-        Ok(Self { _file: file })
+        let lock = Self { file, holder: format!("{run}, process {}", std::process::id()) };
+        lock.note(last.trim()).map_err(failed)?;
+        Ok(lock)
+    }
+
+    /// Notes that the run with this id has begun.
+    pub fn note(&self, id: &str) -> std::io::Result<()> {
+        let mut file = &self.file;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(format!("{}\n{id}\n", self.holder).as_bytes())
+    }
+
+    /// The id of the run that began last, where that is known.
+    pub fn last_run(state: &Path) -> Option<String> {
+        let note = provost_fs::read(&state.join("lock"), MOST_NOTE).ok()?;
+        let note = String::from_utf8(note).ok()?;
+        note.lines().nth(1).filter(|id| !id.is_empty()).map(str::to_owned)
     }
 
     /// Waits until no run is in progress. The kernel says when: nothing is asked again and again.

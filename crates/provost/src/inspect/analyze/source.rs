@@ -8,10 +8,11 @@ use provost_record::{Record, Run, Stage};
 use provost_steplog::Summary;
 
 use crate::inspect::services::{self, Service};
-use crate::inspect::{MOST_LOG, log_of, runs_by_time};
+use crate::inspect::{MOST_LOG, in_order, log_of};
 use provost_node::failure::Failure;
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
+use provost_node::state::lock::RunLock;
 
 /// The most of one file in a bundle that is read, in bytes. A journal is rotated long before.
 const MOST: u64 = 64 << 20;
@@ -43,7 +44,8 @@ impl Source {
     /// What is on this node's disk.
     pub(super) fn here(input: &Input) -> Self {
         let paths = input.paths();
-        let mut source = Self::of(services::on_this_node(&paths));
+        let last = RunLock::last_run(&paths.state);
+        let mut source = Self::of(services::on_this_node(&paths), last.as_deref());
         if source.node.is_empty() {
             source.node = input.node();
         }
@@ -66,10 +68,10 @@ impl Source {
         }
     }
 
-    fn of(mut services: Vec<Service>) -> Self {
+    fn of(mut services: Vec<Service>, last: Option<&str>) -> Self {
         let ours = services.iter().filter(|service| service.is_ours());
         let records: Vec<Record> = ours.flat_map(|service| service.records.clone()).collect();
-        let runs = runs_by_time(&records);
+        let runs = in_order(&records, last);
         let last = runs.last().and_then(|run| records.iter().rfind(|r| r.run == run.run));
         let node = last.map_or_else(String::new, |record| record.node.clone());
         let inner = runs.last().into_iter().flat_map(|run| &run.stages).flat_map(|s| &s.inner);
@@ -90,7 +92,7 @@ impl Source {
         let damage = bundle.read(tar::Archive::new(reader)).err().map(|e| e.to_string());
         bundle.services.sort_by(|a, b| (!a.is_ours(), &a.name).cmp(&(!b.is_ours(), &b.name)));
         let Bundle { services, unreported, commands, kernel, disks } = bundle;
-        let source = Self::of(services);
+        let source = Self::of(services, None);
         Ok(Self { unreported, commands, kernel, disks, damage, ..source })
     }
 }
