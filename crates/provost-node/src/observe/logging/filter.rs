@@ -24,13 +24,19 @@ fn read(text: &str) -> (Targets, Option<String>) {
     if let Ok(level) = text.parse() {
         return (ours(level), None);
     }
-    match text.parse() {
-        Ok(targets) => (targets, None),
-        Err(e) => {
-            let hint = "hint: set it to debug, info, warn or error";
-            (ours(LevelFilter::INFO), Some(format!("reading {VARIABLE}={text:?}: {e}\n{hint}")))
-        }
-    }
+    let why = match text.parse::<Targets>() {
+        Ok(targets) if text.split(',').any(is_known) => return (targets, None),
+        // The library takes each word for a target: there would be no messages at all.
+        Ok(_) => "no level, and no part of provost".to_owned(),
+        Err(e) => e.to_string(),
+    };
+    let hint = "hint: set it to debug, info, warn or error";
+    (ours(LevelFilter::INFO), Some(format!("reading {VARIABLE}={text:?}: {why}\n{hint}")))
+}
+
+/// Whether a level, or one of our targets.
+fn is_known(word: &str) -> bool {
+    word.starts_with(OURS) || word.parse::<LevelFilter>().is_ok()
 }
 
 #[cfg(test)]
@@ -47,8 +53,10 @@ mod tests {
         let fetch = read("info,provost_node::fetch=trace").0;
         assert!(fetch.would_enable("provost_node::fetch::retry", &Level::TRACE));
         assert!(!fetch.would_enable("provost_node::runner", &Level::DEBUG));
-        let (default, mistake) = read("provost=loud");
-        assert!(default.would_enable("provost", &Level::INFO));
-        assert!(mistake.unwrap().contains("PROVOST_LOG=\"provost=loud\""));
+        for wrong in ["provost=loud", "zork", "hyper=debug"] {
+            let (default, mistake) = read(wrong);
+            assert!(default.would_enable("provost", &Level::INFO));
+            assert!(mistake.unwrap().contains(&format!("PROVOST_LOG={wrong:?}")));
+        }
     }
 }
