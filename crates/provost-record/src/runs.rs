@@ -60,6 +60,9 @@ pub struct Run {
     /// What the node told of itself when it began.
     #[serde(skip)]
     pub facts: Facts,
+    /// The place of the stage that the run failed by, where its end says so.
+    #[serde(skip)]
+    pub failed_by: Option<usize>,
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -131,9 +134,28 @@ pub struct Stage {
 }
 
 impl Run {
-    /// The first stage that failed.
+    /// The first stage that failed the run; while it is running, the first that failed.
     pub fn failed_stage(&self) -> Option<&Stage> {
-        self.stages.iter().find(|s| s.result == Some(Outcome::Failure))
+        match self.failed_by {
+            Some(at) => self.stages.get(at),
+            None if self.cause.is_some() => None,
+            None => self.stages.iter().find(|s| s.result == Some(Outcome::Failure)),
+        }
+    }
+
+    /// Which stage the end `end` of the run is about: a failure that its policy ignored isn't.
+    fn blamed_by(&self, end: &Record) -> Option<usize> {
+        let failed = |stage: &Stage| stage.result == Some(Outcome::Failure);
+        let (line, message) = (&end.error_line, &end.error_message);
+        match end.stages_failed.as_slice() {
+            // It repeats what the stage says; of two that say the same, the last stopped the run.
+            [] => self.stages.iter().rposition(|stage| {
+                failed(stage) && (&stage.error_line, &stage.error_message) == (line, message)
+            }),
+            names => {
+                self.stages.iter().position(|stage| failed(stage) && names.contains(&stage.stage))
+            }
+        }
     }
 }
 
@@ -205,6 +227,7 @@ impl Run {
                 self.ended = Some(record.timestamp);
                 self.result = record.result;
                 self.not_run.clone_from(&record.not_run);
+                self.failed_by = self.blamed_by(record);
                 self.duration_ms = record.duration_ms;
                 if record.cause.is_some() {
                     self.cause = record.cause;
@@ -303,6 +326,36 @@ mod tests {
         assert!(runs[0].failed_stage().is_none());
         assert_eq!(Stage::log_name(1, "sub/a", None), "01-sub_a");
         assert_eq!(Stage::log_name(1, "a", Some(2)), "01-a.try2");
+    }
+
+    #[test]
+    fn a_failure_that_is_ignored_is_not_what_a_run_failed_by() {
+        use Phase::*;
+        let (good, bad) = (Some(Outcome::Success), Some(Outcome::Failure));
+        let of = |end: Record| {
+            let failed = |stage, message: &str| Record {
+                error_message: Some(message.to_owned()),
+                ..record(StageEnd, stage, None, bad)
+            };
+            let records = [
+                record(StageStart, "ignored", None, None),
+                failed("ignored", "a"),
+                record(StageStart, "fails", None, None),
+                failed("fails", "b"),
+                end,
+            ];
+            let runs = runs(&records);
+            runs[0].failed_stage().map(|stage| stage.stage.clone())
+        };
+        let end = record(ServiceEnd, "", None, bad);
+        let stopped = Record { error_message: Some("b".to_owned()), ..end.clone() };
+        assert_eq!(of(stopped).as_deref(), Some("fails"));
+        let went_on = Record { stages_failed: vec!["fails".to_owned()], ..end.clone() };
+        assert_eq!(of(went_on).as_deref(), Some("fails"));
+        let held = Record { cause: Some(Cause::Held), ..end.clone() };
+        assert_eq!(of(held), None);
+        assert_eq!(of(end).as_deref(), Some("ignored"), "nothing more is known");
+        assert_eq!(of(record(ServiceEnd, "", None, good)).as_deref(), Some("ignored"));
     }
 
     #[test]

@@ -78,7 +78,12 @@ impl Record {
 /// A failed end right after the failed end of its stage repeats it, maybe with less.
 fn merged(before: Option<&Record>, record: &Record) -> Record {
     let mut failure = record.clone();
-    let is_stage = |b: &&Record| b.is_failure() && b.phase == Phase::StageEnd;
+    // An ignored failure isn't repeated.
+    let is_repeated =
+        |stage: &String| record.stages_failed.is_empty() || record.stages_failed.contains(stage);
+    let is_stage = |b: &&Record| {
+        b.is_failure() && b.phase == Phase::StageEnd && b.stage.as_ref().is_none_or(is_repeated)
+    };
     if let Some(stage) = before.filter(is_stage).filter(|_| record.phase.is_last()).cloned() {
         failure.stage = failure.stage.or(stage.stage);
         failure.error_line = failure.error_line.or(stage.error_line);

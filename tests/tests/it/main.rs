@@ -51,6 +51,7 @@ mod history;
 mod hooks;
 mod host_keys;
 mod hostile;
+mod ignored_failures;
 mod init;
 mod inner_stages;
 mod install_page;

@@ -29,7 +29,7 @@ pub fn write_login_notice(paths: &Paths, service: Service) {
             && r.is_failure()
             && (&r.error_line, &r.error_message) == (&end.error_line, &end.error_message)
     };
-    let at = records.iter().find(to_blame).unwrap_or(end);
+    let at = records.iter().rfind(to_blame).unwrap_or(end);
     write(&paths.etc, &line(end, at));
 }
 

@@ -16,6 +16,8 @@ const SCRIPT: Duration = Duration::from_secs(31 * 60);
 /// The longest time without a report between stages: the node does next to nothing, or waits for
 /// a retry.
 const BETWEEN: Duration = Duration::from_secs(5 * 60);
+/// How many later failures of a run are kept.
+const MOST_LATER: usize = 50;
 /// How long a reboot that a script asked for may take, including the firmware's part.
 const REBOOT: Duration = Duration::from_secs(15 * 60);
 
@@ -33,6 +35,9 @@ pub(super) struct Progress {
     running: Option<Step>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<Failure>,
+    /// Those of later steps: only the end of the run says which of them weren't ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    later_failures: Vec<Failure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended: Option<Outcome>,
     /// How many steps it has, once that is known.
@@ -89,6 +94,7 @@ impl Progress {
             attempt: None,
             running: None,
             failure: None,
+            later_failures: Vec::new(),
             ended: None,
             steps: 0,
             heard: None,
@@ -123,6 +129,7 @@ impl Progress {
         }
         if record.phase == Phase::ServiceEnd {
             self.ended = record.result;
+            self.blame(record);
             if let Some(failure) =
                 self.failure.as_mut().filter(|_| !record.stages_failed.is_empty())
             {
@@ -147,10 +154,9 @@ impl Progress {
             Step { stage: record.stage.clone().unwrap_or_default(), args: record.args.clone() };
         // A retry may succeed; a failure of any other stage stays. What kept a fetch from success so
         // far is shown while it goes on.
-        if record.attempt.is_some_and(|n| n > 1)
-            && self.failure.as_ref().is_some_and(|failure| failure.step.as_ref() == Some(&step))
-        {
-            self.failure = None;
+        if record.attempt.is_some_and(|n| n > 1) {
+            self.failure.take_if(|failure| failure.step.as_ref() == Some(&step));
+            self.later_failures.pop_if(|failure| failure.step.as_ref() == Some(&step));
         }
         self.running = Some(step);
     }
@@ -165,6 +171,29 @@ impl Progress {
     fn fail(&mut self, failure: Failure) {
         if self.failure.is_none() || failure.cause == Some(Cause::Held) {
             self.failure = Some(failure);
+        } else if failure.step.is_some() && self.later_failures.len() < MOST_LATER {
+            self.later_failures.push(failure);
+        }
+    }
+
+    /// At the `end` of the run the first failure is shown that it failed by: one that the step's policy
+    /// ignores isn't.
+    fn blame(&mut self, end: &Record) {
+        let later = std::mem::take(&mut self.later_failures);
+        let mut failures = self.failure.iter().chain(&later);
+        let blamed = match end.stages_failed.as_slice() {
+            // It repeats what the step says; of two that say the same, the last stopped the run.
+            [] => failures.rfind(|f| {
+                (&f.error_line, &f.error_message) == (&end.error_line, &end.error_message)
+            }),
+            failed => {
+                failures.find(|f| f.step.as_ref().is_some_and(|step| failed.contains(&step.stage)))
+            }
+        };
+        match blamed.cloned() {
+            None if end.cause.is_some() => self.failure = Some(Failure::of(end, None)),
+            None => {}
+            blamed => self.failure = blamed,
         }
     }
 
