@@ -23,6 +23,8 @@ pub enum Event {
 pub struct Outcome {
     /// How the program ended.
     pub end: EndCause,
+    /// The signal that ended it, where its time was over.
+    pub ended_by: Option<String>,
     /// Where in the script it failed, where that is known; or the command for which it waited when its
     /// time was over.
     pub place: Option<FailureLocation>,
@@ -49,6 +51,7 @@ impl Outcome {
     pub(crate) fn bare(end: EndCause, duration: Duration) -> Self {
         Self {
             end,
+            ended_by: None,
             place: None,
             commands: 0,
             commands_failed: 0,

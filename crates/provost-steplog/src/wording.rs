@@ -25,8 +25,8 @@ pub fn error_chain(error: &(dyn Error + '_)) -> String {
 /// `time-out`, or the [`Cause`] in words. What a node sends as `signal` isn't escaped here.
 pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str>) -> String {
     match (cause, exit_code, signal) {
-        // Its exit status is a shell's for it.
-        (Some(cause @ Cause::Exec), ..) => cause.words().to_owned(),
+        // Its exit status is a shell's for it; its signal is ours.
+        (Some(cause @ (Cause::Exec | Cause::Timeout)), ..) => cause.words().to_owned(),
         // By its exit status it didn't fail: its policy is leak = "fail".
         (Some(Cause::Exit), Some(0), _) => "left processes behind".to_owned(),
         (_, Some(code), _) => exit_status(code),

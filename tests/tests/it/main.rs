@@ -51,6 +51,7 @@ mod history;
 mod hooks;
 mod host_keys;
 mod hostile;
+mod how_steps_end;
 mod ignored_failures;
 mod init;
 mod inner_stages;

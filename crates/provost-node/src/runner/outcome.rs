@@ -43,6 +43,7 @@ pub(crate) fn fill(
         EndCause::Leaked => (Some(0), None),
         EndCause::NotStarted(why) => (why.exit_status(), None),
         EndCause::Signal { name, .. } | EndCause::Interrupted(name) => (None, Some(name.clone())),
+        EndCause::TimedOut(_) => (None, executed.ended_by.clone()),
         _ => (None, None),
     };
     let record = Record {

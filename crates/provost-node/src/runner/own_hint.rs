@@ -51,7 +51,11 @@ pub(super) fn take(lines: &mut Vec<String>, log: &Path, script: &Path) -> Option
         of_commands.retain(|line| !has(&script, &line[HINT.len()..]));
     }
     let is_own = |line: &String| line.starts_with(HINT) && !of_commands.contains(line);
-    let own = lines.iter().rposition(is_own).map(|at| lines.remove(at)[HINT.len()..].to_owned());
+    let own = lines.iter().rposition(is_own).map(|at| match lines.len() {
+        // It stays where it is all that was printed.
+        1 => lines[at][HINT.len()..].to_owned(),
+        _ => lines.remove(at)[HINT.len()..].to_owned(),
+    });
     if !lines.iter().all(|line| of_commands.contains(line)) {
         lines.retain(|line| !of_commands.contains(line));
     }

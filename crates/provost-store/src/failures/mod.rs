@@ -109,7 +109,12 @@ fn id(node: &Node) -> String {
     let parts = [
         detail.stage.as_deref().unwrap_or_default(),
         detail.cause.as_ref().map_or("", Cause::as_str),
-        detail.signal.as_deref().unwrap_or_default(),
+        // That of a time-out says only how long it took to end.
+        detail
+            .signal
+            .as_deref()
+            .filter(|_| detail.cause != Some(Cause::Timeout))
+            .unwrap_or_default(),
         &normal::message(message, &node.name, !was_ended),
     ];
     let hash = parts

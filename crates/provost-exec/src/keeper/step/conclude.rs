@@ -20,14 +20,16 @@ impl Running<'_, '_> {
     ) -> (Outcome, Option<Leftovers>) {
         // One that wasn't waited for was killed.
         let (status, usage) = self.status.unwrap_or((libc::SIGKILL, Usage::default()));
-        let end = match self.ending.take() {
-            Some(Ending::TimedOut) => EndCause::TimedOut(self.step.limits.timeout),
-            Some(Ending::Interrupted(signal)) => EndCause::Interrupted(signal),
-            None if libc::WIFSIGNALED(status) => EndCause::Signal {
-                name: signal_name(libc::WTERMSIG(status)),
-                core: libc::WCOREDUMP(status),
-            },
-            None => EndCause::Exit(libc::WEXITSTATUS(status)),
+        let signal = libc::WIFSIGNALED(status).then(|| signal_name(libc::WTERMSIG(status)));
+        let mut ended_by = None;
+        let end = match (self.ending.take(), signal) {
+            (Some(Ending::TimedOut), signal) => {
+                ended_by = signal;
+                EndCause::TimedOut(self.step.limits.timeout)
+            }
+            (Some(Ending::Interrupted(signal)), _) => EndCause::Interrupted(signal),
+            (None, Some(name)) => EndCause::Signal { name, core: libc::WCOREDUMP(status) },
+            (None, None) => EndCause::Exit(libc::WEXITSTATUS(status)),
         };
         let over_at = self.over_at.unwrap_or_else(Instant::now);
         let duration = (over_at - began).saturating_sub(self.clock.paused);
@@ -74,6 +76,7 @@ impl Running<'_, '_> {
         let ended_ago = self.ended_at.elapsed();
         let outcome = Outcome {
             end,
+            ended_by,
             place,
             commands: commands.begun,
             commands_failed: commands.failed,
