@@ -204,7 +204,15 @@ fn a_node_without_a_disk_that_the_management_node_holds_shows_why_everywhere() {
         std::fs::remove_dir_all(node.path("state")).unwrap();
     }
     let why = "the last: step, exit status 1, lustre01 does not answer";
-    node.provost(&["boot"]).expect(4).says(&["the management node holds this node", why]);
+    let held = node.provost(&["boot"]).expect(4);
+    let held = held.says(&["the management node holds this node", why]);
+    // What doesn't help isn't advised.
+    let hint = "fix it, then, on the management node: provostctl release cn001; then here: provost boot --continue\n";
+    assert!(
+        held.stderr.contains(hint) && !held.stderr.contains("provost release"),
+        "{}",
+        held.stderr
+    );
     let motd = std::fs::read_to_string(node.path("etc/motd.d/provost")).unwrap();
     let shown = [
         motd,

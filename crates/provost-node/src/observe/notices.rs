@@ -65,7 +65,8 @@ fn line(end: &Record, at: &Record) -> String {
         None => format!("{head} failed: {message}"),
         Some(stage) => format!("{head} failed: {stage}: {}", blame(at, &message)),
     };
-    let more = if held { "; see: provost status; then: provost release" } else { SEE };
+    let by_itself = end.hint.as_deref().is_some_and(|hint| hint.contains("provost release"));
+    let more = if by_itself { "; see: provost status; then: provost release" } else { SEE };
     // However long it is, what shows more is there.
     let what: String = harmless(&what).chars().take(MOST - more.len()).collect();
     what + more
@@ -151,7 +152,11 @@ mod tests {
             "provost: boot of cn001 failed: otherpkgs: exit status 100 at line 88 of \
              /xcatpost/otherpkgs; see: provost status"
         );
+        let hint = |text: &str| Some(text.to_owned());
         let held = Record { cause: Some(Cause::Held), stage: None, ..at.clone() };
+        let there = Record { hint: hint("provostctl release cn001"), ..held.clone() };
+        assert!(line(&there, &there).ends_with("words; see: provost status"));
+        let held = Record { hint: hint("provost release"), ..held };
         assert!(line(&held, &held).ends_with("words; see: provost status; then: provost release"));
         let fetch = Record { cause: Some(Cause::Fetch), ..failed("fetch") };
         assert!(

@@ -73,7 +73,12 @@ impl Attempts {
             last.service,
             last.began
         );
-        Some(held(message, service, node))
+        let there = node.map(|node| {
+            format!(", or on the management node: provostctl release {node} && provostctl continue {node}")
+        });
+        let here = service.continue_command().map(|command| format!(" && {command}"));
+        let (here, there) = (here.unwrap_or_default(), there.unwrap_or_default());
+        Some(held(message, &format!(": provost release{here}{there}")))
     }
 
     /// The run that was counted last.
@@ -124,24 +129,20 @@ impl Attempts {
     }
 }
 
-/// The failure of a run of `service` on a node that the management node holds.
+/// The failure of a run of `service` on a node that the management node holds, which only that can
+/// release.
 pub fn held_there(reason: &str, node: &str, service: Service) -> Failure {
-    held(format!("the management node holds this node: {reason}"), service, Some(node))
+    let here = service.continue_command().map(|command| format!("; then here: {command}"));
+    let what = format!(", on the management node: provostctl release {node}");
+    held(
+        format!("the management node holds this node: {reason}"),
+        &(what + &here.unwrap_or_default()),
+    )
 }
 
 /// Nothing that the hint names leads back to it: `provost log` shows the script that failed last.
-fn held(message: impl ToString, service: Service, node: Option<&str>) -> Failure {
-    let there = node.map(|node| {
-        format!(
-            ", or on the management node: provostctl release {node} && provostctl continue {node}"
-        )
-    });
-    let and_continue = service.continue_command().map(|command| format!(" && {command}"));
-    let hint = format!(
-        "see why the last run failed: provost log; fix it, then: provost release{}{}",
-        and_continue.unwrap_or_default(),
-        there.unwrap_or_default()
-    );
+fn held(message: impl ToString, then: &str) -> Failure {
+    let hint = format!("see why the last run failed: provost log; fix it, then{then}");
     Failure::new(Cause::Held, message, hint)
 }
 

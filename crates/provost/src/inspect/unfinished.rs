@@ -1,5 +1,5 @@
 use jiff::Timestamp;
-use provost_record::{Cause, FETCH, Outcome, Run, Service, Stage};
+use provost_record::{FETCH, Outcome, Run, Service, Stage};
 use provost_steplog::wording;
 use serde::Serialize;
 
@@ -32,6 +32,9 @@ pub(crate) struct Unfinished {
     /// What to type once the cause is fixed.
     pub(crate) command: String,
 }
+
+/// What releases a node that this node itself holds.
+const RELEASE: &str = "provost release";
 
 impl Unfinished {
     /// What is unfinished after these runs of all services, the oldest first. A run that is in
@@ -72,9 +75,10 @@ impl Unfinished {
             succeeded_since: by_hand.flat_map(|run| &run.stages).any(succeeded),
             not_run: not_run(run),
             reason: why_none(last).filter(|_| run.run != last.run || failed.is_none()),
-            command: match last.cause {
-                Some(Cause::Held) => format!("provost release && {continues}"),
-                _ => continues.to_owned(),
+            // The management node's own hold ends there.
+            command: match last.hint.as_deref().is_some_and(|hint| hint.contains(RELEASE)) {
+                true => format!("{RELEASE} && {continues}"),
+                false => continues.to_owned(),
             },
         })
     }
@@ -122,6 +126,8 @@ fn why_none(run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use provost_record::Cause;
+
     use super::*;
 
     fn stage(name: &str, result: Option<Outcome>) -> Stage {
@@ -160,6 +166,7 @@ mod tests {
     fn a_run_that_ran_nothing_leaves_what_the_one_before_it_left() {
         let held = Run {
             cause: Some(Cause::Held),
+            hint: Some("fix it, then: provost release && provost boot --continue".into()),
             error_message: Some("this node is held".into()),
             ..run("boot", "2", BAD, Vec::new())
         };
@@ -167,6 +174,9 @@ mod tests {
         assert_eq!(left.command, "provost release && provost boot --continue");
         let summary = "b failed (exit status 7); this node is held; never ran: c";
         assert_eq!((left.run.as_str(), left.summary().as_str()), ("1", summary));
+        let hint = Some("on the management node: provostctl release cn001".into());
+        let there = Unfinished::of(&[failed_boot(), Run { hint, ..held.clone() }]).unwrap();
+        assert_eq!(there.command, "provost boot --continue");
         // What was done before the machine booted may be gone.
         let after_boot = Run { boot_id: Some("other".into()), ..held };
         let left = Unfinished::of(&[failed_boot(), after_boot]).unwrap();

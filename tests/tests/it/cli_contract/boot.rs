@@ -452,7 +452,7 @@ fn of_a_node_that_the_management_node_holds() {
     provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: error: the management node holds this node: 3 attempts failed (max_attempts = 3); the last: broken, exit status 7, no disk
-    provost: hint: see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
+    provost: hint: see why the last run failed: provost log; fix it, then, on the management node: provostctl release cn001; then here: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
     cluster.ctl(&["release", "cn001"]).expect(0);
