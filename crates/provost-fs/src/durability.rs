@@ -33,6 +33,14 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Names the folder that stands in the place of the file `path`, if that is the error.
+pub fn in_the_way(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |e| match e.kind() {
+        io::ErrorKind::IsADirectory => context("replacing", path)(e),
+        _ => e,
+    }
+}
+
 /// Adds what was tried, on which folder, to an error; its kind stays.
 pub(crate) fn context(doing: &'static str, folder: &Path) -> impl FnOnce(io::Error) -> io::Error {
     move |e| io::Error::new(e.kind(), format!("{doing} {}: {e}", folder.display()))

@@ -8,8 +8,8 @@
 //! place. What a program keeps is private: see [`create_private_folder`].
 //!
 //! No function creates the target's folder, unless its name says so. An error is the failed call's
-//! own; where that was about the folder, it names the folder. The caller adds the path and what it
-//! is about.
+//! own; where that was about the folder, or a folder stands in the file's place, it names that folder.
+//! The caller adds the path and what it is about.
 
 mod accounts;
 pub mod atomic;
@@ -24,7 +24,7 @@ use std::io;
 use std::path::Path;
 
 pub use accounts::{group_id, user_name};
-pub use durability::{Durability, sync_folder};
+pub use durability::{Durability, in_the_way, sync_folder};
 use durability::{context, folder_of, sync_name};
 pub use given::{open_given, read_given, read_given_text, read_input};
 pub use new_file::NewFile;
@@ -136,6 +136,19 @@ mod tests {
         assert_eq!(result.unwrap_err().to_string(), "no more");
         assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
         assert_eq!(names(folder.path()), ["state"]);
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_a_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        fs::create_dir(&path).unwrap();
+        let error = replace(&path, b"", Durability::Crash).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        assert!(
+            error.to_string().starts_with(&format!("replacing {}: ", path.display())),
+            "{error}"
+        );
     }
 
     #[test]

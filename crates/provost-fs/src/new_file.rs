@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::durability::{Durability, context, folder_of, sync_name};
+use crate::durability::{Durability, context, folder_of, in_the_way, sync_name};
 use crate::private::file_mode;
 
 /// A new content for a path, which readers don't see yet. Dropped, it leaves nothing behind.
@@ -74,7 +74,7 @@ impl NewFile {
     pub fn replace(self, durability: Durability) -> io::Result<()> {
         self.sync(durability)?;
         let Self { file, path } = self;
-        file.persist(&path).map_err(|e| e.error)?;
+        file.persist(&path).map_err(|e| in_the_way(&path)(e.error))?;
         sync_name(&path, durability)
     }
 

@@ -35,7 +35,7 @@ impl Refusal {
     /// What an admin can do about it.
     pub fn hint(&self, path: &Path) -> String {
         match self {
-            Self::NotRegular("a folder") => format!("remove it: rm -r {}", path.display()),
+            Self::NotRegular("a folder") => format!("move it away: mv {0} {0}.old", path.display()),
             _ => format!("see what it is, then remove it: rm {}", path.display()),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use provost_http::zone;
@@ -57,10 +58,28 @@ impl Failure {
         Self::new(Cause::Local, message, hint)
     }
 
+    /// Something in the folder `state` can't be written.
+    pub fn of_state(doing: impl ToString, state: &Path, e: io::Error) -> Self {
+        let state = state.display();
+        let hint = match e.kind() {
+            io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
+            io::ErrorKind::IsADirectory
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::AlreadyExists => {
+                format!("move away (mv) what is in its place in {state}; it is made anew")
+            }
+            _ => format!("check that {state} is on a writable file system"),
+        };
+        Self::local(doing, hint).caused_by(e)
+    }
+
     /// A file that was asked for can't be read: it isn't there, or this node is in the way.
     pub fn unreadable(message: impl ToString, hint: impl Into<String>, e: io::Error) -> Self {
         let cause = match e.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Cause::Config,
+            // The last is of what isn't a file.
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                Cause::Config
+            }
             _ => Cause::Local,
         };
         Self::new(cause, message, hint).caused_by(e)

@@ -53,6 +53,7 @@ mod host_keys;
 mod hostile;
 mod how_steps_end;
 mod ignored_failures;
+mod in_the_way;
 mod init;
 mod inner_stages;
 mod install_page;

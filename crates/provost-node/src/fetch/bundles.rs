@@ -175,7 +175,8 @@ impl Bundles {
                 _ => {}
             }
             std::os::unix::fs::symlink(Path::new("bundles").join(&name), &link)?;
-            std::fs::rename(&link, self.current())?;
+            let current = self.current();
+            std::fs::rename(&link, &current).map_err(provost_fs::in_the_way(&current))?;
             for entry in std::fs::read_dir(&self.sets)?.flatten() {
                 let path = entry.path();
                 match entry.file_type()?.is_dir() {
@@ -192,12 +193,7 @@ impl Bundles {
 
     /// A failure of this node's own disk.
     pub(crate) fn disk(&self, doing: &str, e: io::Error) -> Failure {
-        let state = self.state.display();
-        let hint = match e.kind() {
-            io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
-            _ => format!("check that {state} is on a writable file system"),
-        };
-        Failure::local(format!("{doing} in {}", self.sets.display()), hint).caused_by(e)
+        Failure::of_state(format!("{doing} in {}", self.state.display()), &self.state, e)
     }
 }
 

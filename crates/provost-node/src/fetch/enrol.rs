@@ -1,6 +1,7 @@
 //! How this node comes by an identity: it asks its management node, by a key of its own. It is given
 //! one at once by a join token or while it is provisioned; else an admin has to approve it.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -63,10 +64,8 @@ pub(super) async fn renew(source: &Server<'_>, settings: &Settings) {
 
 async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(), FetchError> {
     let identity = source.client.identity();
-    let local = |e: std::io::Error| {
-        let hint = "check that STATE is on a writable file system with room";
-        FetchError::abort(Failure::local("making this node's key", hint).caused_by(e))
-    };
+    let local =
+        |e| FetchError::abort(Failure::of_state("making this node's key", Path::new("STATE"), e));
     let (request, key) = identity.request().map_err(local)?;
     let base = source.client.transport().private(source.base);
     let url = format!("{base}{}", ENROL.path(&[&settings.node]));

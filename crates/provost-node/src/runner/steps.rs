@@ -31,9 +31,8 @@ impl Steps<'_> {
         let state = &self.runner.run.paths.state;
         library::install(state).and_then(|()| provost_fs::create_private_folder(&logs)).map_err(
             |e| {
-                let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
-                let hint = "check that this is a writable file system";
-                RunFailure::before(schedule, &Failure::local(message, hint))
+                let doing = format!("preparing to run scripts, logs in {}", logs.display());
+                RunFailure::before(schedule, &Failure::of_state(doing, state, e))
             },
         )?;
         let is_traced = |s: &ScheduledStep| s.skip.is_none() && s.policy.trace == Trace::Commands;

@@ -58,7 +58,10 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)>
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) if provost_fs::refusal(&e).is_some() => {
             let to = path.with_extension("damaged");
-            std::fs::rename(path, &to)?;
+            // A folder can't take the place of a file.
+            if std::fs::rename(path, &to).is_err() {
+                return Err(e);
+            }
             aside = Some(to);
         }
         file => return Ok((file?, None)),
