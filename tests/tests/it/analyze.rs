@@ -259,6 +259,12 @@ fn a_bundle_may_have_any_layout_that_openshifts_reader_takes() {
     let bundle = Bundle::of(&[("b/nothing", "")]);
     let out = Bundle::analyze(&bundle.pack("-czf", &["b"]), &[]).expect(2);
     out.says(&["it has no bootstrap/services/SERVICE.json", "hint: "]);
+    // What is no bundle isn't printed.
+    let path = bundle.path("notes");
+    std::fs::write(&path, "one secret line\nand another\n".repeat(50)).unwrap();
+    let said = Bundle::analyze(&path, &[]).expect(2).stderr;
+    assert!(said.contains("notes: no tar or tar.gz archive") && !said.contains("secret"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
 }
 
 #[test]

@@ -89,7 +89,11 @@ impl Source {
         let reader: Box<dyn Read> =
             if is_gzip { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
         let mut bundle = Bundle::default();
-        let damage = bundle.read(tar::Archive::new(reader)).err().map(|e| e.to_string());
+        let damage = bundle.read(tar::Archive::new(reader)).err().map(|e| match e.kind() {
+            // The library's own words repeat what is there.
+            std::io::ErrorKind::Other => "no header of tar's format".to_owned(),
+            _ => e.to_string(),
+        });
         bundle.services.sort_by(|a, b| (!a.is_ours(), &a.name).cmp(&(!b.is_ours(), &b.name)));
         let Bundle { services, unreported, commands, kernel, disks } = bundle;
         let source = Self::of(services, None);
