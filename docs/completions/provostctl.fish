@@ -152,7 +152,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l site -d '
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l to -d 'Published folder, in place of a site file: www of provostd.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'Site file: which nodes run what' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'Site file: which nodes run what; without one, the plan is empty' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'Node that it runs as; by default a node named try, with the plan of [defaults]' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scripts -d 'Folder of scripts; that of the script by default' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l root -d 'Root folder of the system that the script changes (PROVOST_ROOT), in place of this machine' -r -F

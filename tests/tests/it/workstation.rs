@@ -46,6 +46,20 @@ impl Workstation {
     fn command(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(["try", "--site", "site.toml", "--node", "cn001"]).args(args);
+        self.prepared(command)
+    }
+
+    /// Without a site.
+    fn plain(&self, args: &[&str]) -> Out {
+        let mut command = Command::new(program("provost"));
+        command.arg("try").args(args);
+        self.prepared(command).output().unwrap().into()
+    }
+
+    fn prepared(&self, mut command: Command) -> Command {
+        // That of this machine, if it has one, may name a site.
+        fs::write(self.path("provostctl.toml"), "").unwrap();
+        command.env("PROVOSTCTL_CONFIG", self.path("provostctl.toml"));
         command.current_dir(self.0.path()).stdin(Stdio::null());
         // What configures a node that this machine may be.
         command.env("PROVOST_NODE", "cn999").env("PROVOST_SERVER", "http://192.0.2.1:9");
@@ -105,7 +119,9 @@ fn a_failure_names_the_line_and_the_command_and_its_log_is_kept() {
     assert!(place("run of cn001 begins") < place("bad: FAILED"));
     let [kept] = &station.temporary()[..] else { panic!("{:?}", station.temporary()) };
     let config = kept.join("provost.toml").display().to_string();
-    let out = out.says(&[&format!("provost --config {config} log bad")]);
+    let again = "hint: fix it, then: provost try --site site.toml --node cn001 scripts/bad\n";
+    let out = out.says(&[&format!("provost --config {config} log bad"), again]);
+    assert!(!out.stderr.contains("provost run"), "{out:?}");
     let log = Command::new(program("provost")).args(["--config", &config, "log", "bad"]).output();
     assert!(Out::from(log.unwrap()).expect(0).stdout.contains("cat /nonexistent FAILED"));
 
@@ -161,8 +177,14 @@ fn what_cannot_be_tried_is_said_with_what_to_type() {
         station.attempt(args).expect(2).says(says);
     }
     assert!(!Path::new("/tmp/changed-the-host").exists());
-    station.script("broken", "#!/bin/sh\r\n");
-    station.attempt(&["scripts/broken"]).expect(2).says(&["CRLF", "can't be published"]);
+    station.script("broken", "#!/bin/sh\n# /// provost\n# zork = 1\n# ///\n");
+    station.attempt(&["scripts/broken"]).expect(2).says(&["broken:3: ", "zork"]);
+    for folder in ["scripts", "scripts/", ".", "/tmp"] {
+        let out = station.plain(&[folder]).expect(2);
+        let out =
+            out.says(&["is a folder, not a script", "hint: name a script in it: provost try "]);
+        assert!(!out.stderr.contains("dry run"), "{out:?}");
+    }
     fs::write(station.path("site.toml"), "[nodes.cn002]\n").unwrap();
     station.attempt(&["scripts/plain"]).expect(2).says(&["site.toml names no node cn001"]);
     assert_eq!(station.temporary(), [] as [PathBuf; 0]);
@@ -172,4 +194,57 @@ fn what_cannot_be_tried_is_said_with_what_to_type() {
     fs::copy(program("provost"), &alone).unwrap();
     let out = station.command(&alone, &["scripts/plain"]).env("PATH", "/nowhere").output();
     Out::from(out.unwrap()).expect(2).says(&["running provostctl", "the package provost-server"]);
+}
+
+#[test]
+fn without_a_site_file_the_plan_is_empty() {
+    let station = Workstation::new();
+    station.script("show", "#!/bin/sh\necho \"$NODE, $#, ${MASTER-nothing}\"\n");
+    let out = station.plain(&["scripts/show", "--", "x"]).expect(0);
+    let out = out.says(&["note: no site file is named (--site FILE): the plan is empty\n"]);
+    assert!(out.stdout.contains("| try, 1, nothing\n"), "{out:?}");
+    let out = station.plain(&["--node", "cn001", "scripts/show"]).expect(2);
+    out.says(&["no site file is named", "--site FILE; or leave out --node"]);
+}
+
+#[test]
+fn what_stands_beside_a_script_may_be_private_or_huge_or_unreadable() {
+    let station = Workstation::new();
+    // Without `#!` and for its owner alone, as a script in a home.
+    let text = "# plain sh\n. ./lib/helper\nhelp; cat empty; ls; cat id_rsa | wc -l\n";
+    station.script("plain", text).script("empty", "").script("dos", "#!/bin/sh\r\n");
+    station.script("id_rsa", "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n");
+    let folder = station.path("scripts");
+    fs::create_dir(folder.join("lib")).unwrap();
+    station.script("lib/helper", "help() { echo helped; }\n");
+    for private in ["plain", "id_rsa"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(folder.join(private), mode).unwrap();
+    }
+    provost_tests::pipe(&folder.join("pipe"));
+    std::os::unix::fs::symlink("/etc", folder.join("away")).unwrap();
+    fs::File::create(folder.join("huge.iso")).unwrap().set_len(1 << 40).unwrap();
+    let out = station.plain(&["scripts/plain"]).expect(0);
+    assert!(out.stdout.contains("| helped\n") && out.stdout.contains("| 2\n"), "{out:?}");
+    assert!(!out.stdout.contains("huge.iso") && !out.stderr.contains("publish"), "{out:?}");
+    let notes = out.stderr.lines().filter(|line| line.contains("beside it")).collect::<Vec<_>>();
+    let [note] = notes[..] else { panic!("{out:?}") };
+    assert!(note.starts_with("note: plain runs without 2 files beside it ("), "{note}");
+    assert!(note.contains("huge.iso") && note.contains("away"), "{note}");
+}
+
+#[test]
+fn of_a_folder_with_thousands_of_files_a_part_is_read() {
+    let station = Workstation::new();
+    station.script("one", "#!/bin/sh\ntrue\n");
+    for n in 0..1_200 {
+        station.script(&format!("other{n:04}"), "some text\n");
+    }
+    let out = station.plain(&["--keep", "scripts/one"]).expect(0);
+    out.says(&["one runs without 200 files beside it (other1000, other1001, other1002, …)"]);
+    let [kept] = &station.temporary()[..] else { panic!("{:?}", station.temporary()) };
+    assert_eq!(fs::read_dir(kept.join("state/bundle")).unwrap().count(), 1_001);
+    // Who names the folder has all of it.
+    let out = station.plain(&["--scripts", "scripts", "one"]).expect(0);
+    assert!(!out.stderr.contains("beside it"), "{out:?}");
 }

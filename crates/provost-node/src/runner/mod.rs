@@ -39,6 +39,7 @@ use crate::settings::Input;
 pub use begin::{connect, manage};
 pub use guard::release;
 pub use management::{FOLDER, Management, ManagementKind, PUBLISHED};
+pub use outcome::AGAIN;
 pub use reboot::request as request_reboot;
 pub use report::main as report;
 pub use request::RunRequest;

@@ -18,9 +18,15 @@ const MOST_LEAKED: usize = 50;
 /// The most characters of a command in a record.
 const MOST_COMMAND: usize = 1000;
 
+/// The variable with the command that runs a step once more where it is only tried.
+pub const AGAIN: &str = "PROVOST_AGAIN";
+
 /// The command that an admin types once the cause of a step's failure is fixed. A failure that its
 /// policy ignores leaves nothing unfinished, so that only the step itself runs again.
 pub(crate) fn after_fix(service: Service, step: &Step, is_ignored: bool) -> String {
+    if let Ok(again) = std::env::var(AGAIN) {
+        return again;
+    }
     let rest = service.continue_command().filter(|_| !is_ignored);
     rest.map_or_else(|| format!("provost run {step}"), str::to_owned)
 }
@@ -110,8 +116,13 @@ fn shown(
     after_fix: &str,
 ) -> Record {
     let name = script.file_name().unwrap_or_default().display();
-    let again =
-        format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}");
+    // What is only tried leaves no log where `provost log` looks.
+    let again = match std::env::var_os(AGAIN) {
+        Some(_) => format!("fix it, then: {after_fix}"),
+        None => {
+            format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}")
+        }
+    };
     let mut lines = executed.last_lines.clone();
     if !matches!(executed.end, EndCause::Exit(_)) {
         lines.retain(|line| !is_terminated(line));

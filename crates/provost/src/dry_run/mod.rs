@@ -21,6 +21,7 @@ use std::sync::atomic::AtomicUsize;
 use provost_api::published::{REHEARSED, signature};
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
+use provost_node::runner::AGAIN;
 use provost_node::settings::Input;
 use provost_plan::Step;
 use provost_record::ExitCode;
@@ -102,6 +103,10 @@ fn attempt(
         let name = name.to_string_lossy();
         ENVIRONMENT.contains(&&*name) || name.starts_with("PROVOST_")
     });
+    // A rehearsal isn't what is published.
+    if options.bundle.is_none() && std::env::var_os(AGAIN).is_none() {
+        env.push((AGAIN.into(), format!("provost run --dry-run {title}").into()));
+    }
     let logs = ready.path(&paths.all_scripts());
     let known = follow::folders(&logs);
     let running = ready.start(&command, &env).map_err(refused)?;

@@ -1,5 +1,6 @@
 //! `provostctl try`: one script as a node would run it, on this machine, without a management node.
 
+mod bundle_files;
 mod live;
 mod node_folder;
 
@@ -7,14 +8,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use provost_plan::{Plan, Step};
+use provost_bundle::check_path;
+use provost_plan::{Explained, Plan, Site, Step};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::bundle_files::{LeftOut, Limits};
 use self::live::Live;
+use self::node_folder::Bundle;
 use crate::failure::{Failure, WRONG};
 use crate::format::Format;
 use crate::node_set::NodeName;
@@ -34,9 +38,9 @@ const POSTSCRIPT_FAILED: u8 = 1;
 pub(crate) struct Try {
     /// The script. It finds the other files of its folder, as on a node
     script: PathBuf,
-    /// Site file: which nodes run what
+    /// Site file: which nodes run what; without one, the plan is empty
     #[arg(long, value_name = "FILE")]
-    site: PathBuf,
+    site: Option<PathBuf>,
     /// Node that it runs as; by default a node named try, with the plan of [defaults]
     #[arg(long, value_name = "NODE")]
     node: Option<NodeName>,
@@ -78,6 +82,7 @@ enum Network {
 
 impl Try {
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        self.check_script()?;
         if !self.here {
             self.announce();
         }
@@ -98,6 +103,19 @@ impl Try {
             false => runtime.block_on(prepared.dry_run(self.sandbox())),
         }?;
         self.end(prepared, status)
+    }
+
+    /// A folder isn't read through to find that out.
+    fn check_script(&self) -> Result<(), Failure> {
+        let (folder, name) = self.place();
+        let path = folder.join(name);
+        if !path.is_dir() {
+            return Ok(());
+        }
+        let shown = self.script.display();
+        let hint =
+            format!("name a script in it: provost try {}", self.script.join("SCRIPT").display());
+        Err(Failure::new(format!("{shown} is a folder, not a script"), hint).with_code(WRONG))
     }
 
     /// What a sandbox can't keep from happening stands first.
@@ -132,23 +150,50 @@ impl Try {
 
     /// Puts together all that it takes.
     fn prepare(&self) -> Result<Prepared, Failure> {
-        let site = site_file::read(&self.site)?;
-        let mut explained = match &self.node {
-            Some(node) => explain(&site, &self.site, &node.0)?,
-            None => site.explain_defaults(NAMELESS),
-        };
+        let site = self.read_site()?;
+        let mut explained = self.explain(&site)?;
         let (folder, name) = self.place();
-        let sources = node_folder::sources(&site, &folder, &name)?;
-        let step = self.step(&explained.plan, name)?;
+        let text = node_folder::text_of(&folder.join(&name))?;
+        if let Err(e) = check_path(&name) {
+            return Err(Failure::new(e.to_string(), e.hint()));
+        }
+        let policy = node_folder::policy(&site, &name, &text)?;
+        let step = self.step(&explained.plan, name.clone())?;
         if let Some(root) = &self.root {
-            let script = sources.iter().find(|source| source.entry.path == step.script);
-            let root = node_folder::usable_root(root, script)?;
+            let root = node_folder::usable_root(root, &name, &text)?;
             explained.plan.env.insert(node_folder::ROOT.to_owned(), root);
         }
+        let mut left_out = LeftOut::default();
+        let others = match (&*name, &self.scripts) {
+            // It needs the management node's files.
+            ("syncfiles", _) => node_folder::synced(&folder, &name)?,
+            (_, None) => bundle_files::find(&folder, &name, Limits::OF_NEIGHBOURS, &mut left_out),
+            (_, Some(_)) => bundle_files::find(&folder, &name, Limits::OF_SCRIPTS, &mut left_out),
+        };
+        let bundle = Bundle { script: name, text, policy, others, left_out };
         let folder =
             tempfile::Builder::new().prefix("provost-try-").tempdir().map_err(|e| disk(&e))?;
-        node_folder::fill(folder.path(), explained, &sources)?;
+        node_folder::fill(folder.path(), explained, bundle)?;
         Ok(Prepared { folder, node: self.node().to_owned(), step })
+    }
+
+    fn read_site(&self) -> Result<Site, Failure> {
+        if let Some(path) = &self.site {
+            return site_file::read(path);
+        }
+        if let Some(node) = &self.node {
+            let error = format!("no site file is named, which would have the plan of {}", node.0);
+            return Err(Failure::new(error, "name it: --site FILE; or leave out --node"));
+        }
+        output::note("note: no site file is named (--site FILE): the plan is empty");
+        Site::parse("", Path::new("site.toml")).map_err(|e| Failure::of(&e, e.hint()))
+    }
+
+    fn explain<'s>(&self, site: &'s Site) -> Result<Explained<'s>, Failure> {
+        match (&self.node, &self.site) {
+            (Some(node), Some(path)) => explain(site, path, &node.0),
+            _ => Ok(site.explain_defaults(NAMELESS)),
+        }
     }
 
     fn node(&self) -> &str {
@@ -240,7 +285,7 @@ impl Prepared {
                 command.env_remove(&*name);
             }
         }
-        command.env("PROVOST_NODE", &self.node);
+        command.env("PROVOST_NODE", &self.node).env("PROVOST_AGAIN", again());
         command.arg("--config").arg(self.folder.path().join("provost.toml"));
         command.arg("run").args(options).arg("--");
         command.arg(&self.step.script).args(&self.step.args);
@@ -315,6 +360,14 @@ fn watch(kind: SignalKind) -> Result<tokio::signal::unix::Signal, Failure> {
 fn not_run(e: std::io::Error) -> Failure {
     let error = format!("running {}: {e}", program().display());
     Failure::new(error, "install the node's program: the package provost").with_code(WRONG)
+}
+
+/// The command line once more, for hints.
+fn again() -> String {
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let begin = words.iter().position(|word| word == "try").unwrap_or_default();
+    format!("provost {}", shell_words::join(&words[begin..]))
 }
 
 /// The node's program: the one next to this one, else the one on PATH.

@@ -5,11 +5,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_bundle::{Digest, Manifest, Pack};
+use provost_bundle::{Digest, FileEntry, Manifest, Mode, Pack, Policy};
 use provost_plan::{Explained, Site};
 use provost_publish::{Input, PublishError, SecretKey, Source, check_input};
 use toml::{Table, Value};
 
+use super::bundle_files::{BundleFile, LeftOut};
 use crate::failure::Failure;
 use crate::publish::print_problems;
 use crate::temporary::disk;
@@ -17,43 +18,58 @@ use crate::temporary::disk;
 /// The variable that tells a script to work on the system in a folder.
 pub(super) const ROOT: &str = "PROVOST_ROOT";
 
-/// The files of the folder, checked as for publishing.
-pub(super) fn sources(site: &Site, folder: &Path, name: &str) -> Result<Vec<Source>, Failure> {
-    let script = folder.join(name);
-    if let Err(e) = fs::metadata(&script) {
+/// The script's text.
+pub(super) fn text_of(script: &Path) -> Result<Vec<u8>, Failure> {
+    provost_fs::read_given(script, Manifest::MAX_FILE).map_err(|e| {
         let hint = "name the script's file, or the folder that has it: --scripts DIR";
-        return Err(Failure::new(format!("reading {}: {e}", script.display()), hint));
-    }
-    // Those that other scripts need may be elsewhere.
-    let overrides = site.overrides().iter().filter(|(script, _)| *script == name);
-    let overrides = overrides.map(|(script, policy)| (script.clone(), policy.clone())).collect();
+        Failure::new(format!("reading {}: {e}", script.display()), hint)
+    })
+}
+
+/// The policy of the script `name`, of its header and the site. A compiled program has no header.
+pub(super) fn policy(site: &Site, name: &str, text: &[u8]) -> Result<Policy, Failure> {
+    let header = if text.contains(&0) { Ok(Policy::default()) } else { Policy::from_script(text) };
+    let policy =
+        header.map_err(|e| Failure::new(format!("{name}:{}: {}", e.line, e.what), e.hint()))?;
+    Ok(match site.overrides().get(name) {
+        Some(site) => policy.overridden_by(site),
+        None => policy,
+    })
+}
+
+/// The files of the folder of `syncfiles`, and those that its lists name, checked as for publishing.
+pub(super) fn synced(folder: &Path, name: &str) -> Result<Vec<BundleFile>, Failure> {
     let required = BTreeMap::from([(name.to_owned(), "the command line".to_owned())]);
-    let (overrides, required, none) = (&overrides, &required, &BTreeMap::new());
-    // Another script doesn't need the management node's files.
-    let (scripts, is_whole) = (folder, name != "syncfiles");
+    let (required, overrides, none) = (&required, &BTreeMap::new(), &BTreeMap::new());
+    let (scripts, is_whole) = (folder, false);
     let input = Input { scripts, is_whole, overrides, required, plans: none, secrets: none };
-    check_input(&input).map_err(|e| {
+    let sources = check_input(&input).map_err(|e| {
         let is_refused = matches!(e, PublishError::Refused(_));
         let failure = print_problems(e);
         let error = format!("trying {name}: what is in {} can't be published", folder.display());
         let hint = "fix what is named above; or name another folder: --scripts DIR";
         if is_refused { Failure::new(error, hint) } else { failure }
-    })
+    })?;
+    let others = sources.into_iter().filter(|source| source.entry.path != name);
+    let file = |Source { entry, path }: Source| BundleFile {
+        is_program: entry.mode == Mode::Program,
+        name: entry.path,
+        path,
+    };
+    Ok(others.map(file).collect())
 }
 
 /// The root as its script gets it.
-pub(super) fn usable_root(root: &Path, script: Option<&Source>) -> Result<String, Failure> {
+pub(super) fn usable_root(root: &Path, script: &str, text: &[u8]) -> Result<String, Failure> {
     let hint = "name the root folder of a system, such as an image's";
     let failed = |what: String| Failure::new(format!("using {}: {what}", root.display()), hint);
     let absolute = fs::canonicalize(root).map_err(|e| failed(e.to_string()))?;
     if !absolute.is_dir() {
         return Err(failed("it isn't a folder".to_owned()));
     }
-    let text = script.map(Source::read).transpose().map_err(print_problems)?.unwrap_or_default();
     if absolute != Path::new("/") && !text.windows(ROOT.len()).any(|at| at == ROOT.as_bytes()) {
-        let name = script.map_or(String::new(), |script| script.entry.path.clone());
         return Err(Failure::new(
-            format!("{name} doesn't mention {ROOT}, so that it would change this machine"),
+            format!("{script} doesn't mention {ROOT}, so that it would change this machine"),
             "let it work below ${PROVOST_ROOT-}, as in docs/writing-postscripts.md; or leave out --root",
         ));
     }
@@ -63,24 +79,62 @@ pub(super) fn usable_root(root: &Path, script: Option<&Source>) -> Result<String
 /// The file with the plan's secrets, where it has some.
 pub(super) const SECRETS: &str = "state/secrets.toml";
 
+/// What a node has of a bundle.
+pub(super) struct Bundle {
+    /// The script, which is run.
+    pub(super) script: String,
+    pub(super) text: Vec<u8>,
+    pub(super) policy: Policy,
+    /// What stands beside it.
+    pub(super) others: Vec<BundleFile>,
+    pub(super) left_out: LeftOut,
+}
+
+impl Bundle {
+    /// Writes the files that can be read to `folder`. Returns their entries in a manifest.
+    fn write(&mut self, folder: &Path) -> Result<Vec<FileEntry>, Failure> {
+        let policy = self.policy.clone();
+        let mut files = vec![put(folder, &self.script, Mode::Program, &self.text, policy)?];
+        for file in &self.others {
+            let Ok(text) = provost_fs::read_given(&file.path, Manifest::MAX_FILE) else {
+                self.left_out.add(&*file.name);
+                continue;
+            };
+            let mode = if file.is_program { Mode::Program } else { Mode::Data };
+            files.push(put(folder, &file.name, mode, &text, Policy::default())?);
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+}
+
+/// Writes a file of the bundle.
+fn put(
+    folder: &Path,
+    name: &str,
+    mode: Mode,
+    text: &[u8],
+    policy: Policy,
+) -> Result<FileEntry, Failure> {
+    let to = folder.join(name);
+    let write = || {
+        fs::create_dir_all(to.parent().unwrap_or(folder))?;
+        fs::write(&to, text)?;
+        fs::set_permissions(&to, Permissions::from_mode(mode.bits()))
+    };
+    write().map_err(|e| disk(&e))?;
+    let (path, size, sha256) = (name.to_owned(), text.len() as u64, Digest::of(text));
+    Ok(FileEntry { path, mode, size, sha256, policy })
+}
+
 /// Writes the folder of a node that has fetched everything.
 pub(super) fn fill(
     folder: &Path,
     mut explained: Explained<'_>,
-    sources: &[Source],
+    mut bundle: Bundle,
 ) -> Result<(), Failure> {
-    let state = folder.join("state");
-    let bundle = state.join("bundle");
-    for source in sources {
-        let content = source.read().map_err(print_problems)?;
-        let to = bundle.join(&source.entry.path);
-        let put = || {
-            fs::create_dir_all(to.parent().unwrap_or(&bundle))?;
-            fs::write(&to, content)?;
-            fs::set_permissions(&to, Permissions::from_mode(source.entry.mode.bits()))
-        };
-        put().map_err(|e| disk(&e))?;
-    }
+    let files = bundle.write(&folder.join("state/bundle"))?;
+    bundle.left_out.show(&bundle.script);
     // A manifest names a key. Nothing is signed with this one, and nobody trusts it.
     let key = SecretKey::new_pair(&folder.join("key")).map_err(|e| Failure::of(&e, e.hint()))?;
     let manifest = Manifest {
@@ -97,7 +151,7 @@ pub(super) fn fill(
         revoked: Vec::new(),
         rehearsal: false,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
-        files: sources.iter().map(|source| source.entry.clone()).collect(),
+        files,
     };
     let manifest = manifest.to_toml().map_err(|e| Failure::of(&e, e.hint()))?;
     // Nobody else reads the plan.
