@@ -156,7 +156,11 @@ impl Changes {
             self.unreadable.push(point);
             return;
         };
-        let before = fs::symlink_metadata(&was).ok();
+        let before = match fs::symlink_metadata(&was) {
+            // A folder that this user may not look into: it is there, and as it was.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && !layer.is_root => return,
+            before => before.ok(),
+        };
         if after.file_type().is_char_device() && after.rdev() == 0 {
             if before.is_some() {
                 let before = self.look(&was);

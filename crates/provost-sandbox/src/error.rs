@@ -30,6 +30,9 @@ pub enum SandboxError {
     /// A program that is needed for it.
     #[error("making a sandbox: {0}")]
     Scratch(String),
+    /// An ordinary user can't mount a file.
+    #[error("making a sandbox: only root can keep changes on a disk")]
+    ScratchOfUser,
 }
 
 impl SandboxError {
@@ -37,12 +40,14 @@ impl SandboxError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Scratch(_) => {
-                "name a folder with --scratch on a disk with room, and install e2fsprogs and mount"
+                "name a folder on a disk with room: --scratch DIR; it takes mkfs.ext4 (package e2fsprogs), \
+                 mount and loop devices"
             }
             Self::NoOverlay => {
                 "load its module: modprobe overlay; in a container, on its host; if there is none, install the \
                  package with all modules of this kernel"
             }
+            Self::ScratchOfUser => "leave out --scratch: memory keeps them; or run it with sudo",
             _ => {
                 "run it with sudo, on a machine or in a container that may mount; or let the script change \
                  this machine: provost try --here"

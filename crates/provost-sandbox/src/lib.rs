@@ -80,6 +80,9 @@ impl Sandbox {
         // Before /sys is covered.
         let cgroup = Cgroup::new();
         if !is_root {
+            if self.scratch.is_some() {
+                return Err(SandboxError::ScratchOfUser);
+            }
             namespaces::become_root_of_own()?;
         }
         namespaces::enter()?;

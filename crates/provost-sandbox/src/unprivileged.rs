@@ -105,6 +105,8 @@ impl Builder<'_> {
         let (upper, work, copy) = (own.join("upper"), own.join("work"), own.join("copy"));
         [&upper, &work, &copy].into_iter().try_for_each(|folder| make_folder(folder, 0o755))?;
         let lower = mounts::open(point)?;
+        // The root of the overlay is the upper folder.
+        let _ = set_mode(&upper, &fs::metadata(point)?);
         shadow(point, &copy, &mut self.room);
         let options = format!(
             "lowerdir={}:{},upperdir={},workdir={},userxattr",
@@ -126,10 +128,7 @@ impl Builder<'_> {
 
 /// Makes in `copy` the folders that are below `point`, and copies of what can be written to.
 fn shadow(point: &Path, copy: &Path, room: &mut usize) {
-    let mode = |path: &Path, metadata: &fs::Metadata| {
-        fs::set_permissions(path, Permissions::from_mode(metadata.permissions().mode() & 0o7777))
-    };
-    let _ = fs::metadata(point).and_then(|metadata| mode(copy, &metadata));
+    let _ = fs::metadata(point).and_then(|metadata| set_mode(copy, &metadata));
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(point.join(&folder)).into_iter().flatten().flatten() {
@@ -143,7 +142,7 @@ fn shadow(point: &Path, copy: &Path, room: &mut usize) {
             let depth = path.components().count();
             let made = if metadata.is_dir() && *room > 0 && (is_copied || depth <= DEPTH) {
                 folders.push(path);
-                fs::create_dir(&to).and_then(|()| mode(&to, &metadata))
+                fs::create_dir(&to).and_then(|()| set_mode(&to, &metadata))
             } else if is_small && *room > 0 && is_copied {
                 fs::copy(entry.path(), &to).map(drop)
             } else {
@@ -152,6 +151,10 @@ fn shadow(point: &Path, copy: &Path, room: &mut usize) {
             *room -= usize::from(made.is_ok());
         }
     }
+}
+
+fn set_mode(path: &Path, like: &fs::Metadata) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(like.permissions().mode() & 0o7777))
 }
 
 /// Mounts `/sys`, in which nothing can be changed that isn't the user's own: his control groups are hidden.

@@ -248,3 +248,53 @@ fn of_a_folder_with_thousands_of_files_a_part_is_read() {
     let out = station.plain(&["--scripts", "scripts", "one"]).expect(0);
     assert!(!out.stderr.contains("beside it"), "{out:?}");
 }
+
+#[test]
+fn an_empty_file_is_made_without_a_word_of_secrets() {
+    let station = Workstation::new();
+    station.script("touches", "#!/bin/sh\ntouch /etc/provost-empty\n");
+    let out = station.attempt(&["scripts/touches"]).expect(0);
+    assert!(out.stdout.contains("made /etc/provost-empty: mode 0644\n"), "{out:?}");
+    assert!(!out.stdout.contains("secret"), "{out:?}");
+    let change = &station.attempt(&["--format", "json", "scripts/touches"]).json()["changes"][0];
+    assert_eq!((&change["path"], change.get("diff")), (&"/etc/provost-empty".into(), None));
+}
+
+/// Runs `provost try ARGS` as an ordinary user, if he may.
+fn as_user(station: &Workstation, args: &[&str]) -> Option<Out> {
+    skip_if(missing::other_users());
+    let by = |program: &Path, args: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).arg(program);
+        command.args(args);
+        Out::from(station.prepared(command).output().unwrap())
+    };
+    let folder = station.path("").display().to_string();
+    let open = "chmod -R a+rX \"$1\" && chmod 1777 \"$1/tmp\"";
+    let status = Command::new("sh").args(["-c", open, "sh", &folder]).status();
+    assert!(status.unwrap().success());
+    if by(Path::new("unshare"), &["--user", "--map-root-user", "true"]).code != Some(0) {
+        skip_part("users can make no user namespaces");
+        return None;
+    }
+    Some(by(&program("provost"), &[&["try"], args].concat()))
+}
+
+#[test]
+fn a_folder_that_a_user_may_not_look_into_is_not_made() {
+    let station = Workstation::new();
+    station.script("nothing", "#!/bin/sh\ntrue\n");
+    let Some(out) = as_user(&station, &["scripts/nothing"]) else { return };
+    let out = out.expect(0);
+    assert!(out.stdout.ends_with("nothing would change\n"), "{out:?}");
+}
+
+#[test]
+fn a_user_keeps_what_changes_in_memory() {
+    let station = Workstation::new();
+    station.script("nothing", "#!/bin/sh\ntrue\n");
+    let Some(out) = as_user(&station, &["--scratch", "/var/tmp", "scripts/nothing"]) else {
+        return;
+    };
+    out.expect(2).says(&["only root can keep changes on a disk", "hint: leave out --scratch"]);
+}

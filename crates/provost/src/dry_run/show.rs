@@ -256,8 +256,9 @@ fn diff(path: &Path, entry: &Entry, outcome: &Outcome) -> Option<String> {
         return None;
     }
     let is_same_text = || {
+        // What isn't there has as much text as an empty file.
         let of = |look: &Option<Look>| look.as_ref().and_then(|look| look.text.clone());
-        of(&entry.before) == of(&entry.after)
+        of(&entry.before).unwrap_or_default() == of(&entry.after).unwrap_or_default()
     };
     let (before, after) = (text(&entry.before)?, text(&entry.after)?);
     if is_same_text() {
