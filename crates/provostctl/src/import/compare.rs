@@ -53,12 +53,17 @@ fn differences(handed: &Handed, plan: &Plan) -> Vec<String> {
         let value =
             |env: &BTreeMap<String, String>| env.get(name).filter(|v| !v.is_empty()).cloned();
         let (there, here) = (value(&handed.env), value(&plan.env));
-        if there != here {
+        // Nobody can say whether it is the same.
+        let is_computed = there.is_none() && handed.computed.contains(name);
+        if there != here && !is_computed {
             let shown =
                 |value: Option<String>| value.map_or("not set".into(), |v| format!("{v:?}"));
             lines.push(format!("{name} is {} by xCAT, {} here", shown(there), shown(here)));
         }
     }
+    let unset = handed.computed.iter().filter(|name| !plan.env.contains_key(*name));
+    lines.extend(unset.map(|name| format!("{name} is computed on the node by xCAT, not set here")));
+    lines.extend(handed.unusable.iter().map(|what| format!("{what}; it isn't here")));
     for (list, steps) in
         [("postscripts", &plan.postscripts), ("postbootscripts", &plan.postbootscripts)]
     {

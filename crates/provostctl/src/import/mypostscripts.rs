@@ -27,6 +27,10 @@ pub(super) struct Handed {
     pub(super) env: Env,
     /// What runs, in order: the words of each line.
     pub(super) steps: BTreeMap<&'static str, Vec<(Group, String)>>,
+    /// The variables whose values only bash on the node can say.
+    pub(super) computed: Vec<String>,
+    /// What no plan can have of the lists, and why.
+    pub(super) unusable: Vec<String>,
 }
 
 /// The names of the lists in `site.toml`.
@@ -51,16 +55,17 @@ pub(super) fn read(folder: &Path, notes: &mut Notes) -> Result<BTreeMap<String, 
         let file = MyPostscript::parse(&text)
             .map_err(|e| Failure::new(format!("{}: {e}", path.display()), e.hint().to_owned()))?;
         let (mut env, not_literal) = exported(&file.preamble);
-        for variable in not_literal {
-            computed.entry(variable).or_default().push(node.to_owned());
+        for variable in &not_literal {
+            computed.entry(variable.clone()).or_default().push(node.to_owned());
         }
         // What a line names.
         let mut variables = env.clone();
         variables.insert("NODE".to_owned(), node.to_owned());
         env.retain(|name, value| !(NOT_CARRIED.contains(&name.as_str()) || value.is_empty()));
-        let mut steps = BTreeMap::new();
+        let (mut steps, mut unusable) = (BTreeMap::new(), Vec::new());
         for (name, list) in LISTS {
             if let Some(e) = file.cut_short(list) {
+                unusable.push(format!("{name}: {e}"));
                 notes.add(format!("{} of {node}: {e} ({})", list_of(list), e.hint()));
             }
             for group in Group::ALL {
@@ -71,13 +76,15 @@ pub(super) fn read(folder: &Path, notes: &mut Notes) -> Result<BTreeMap<String, 
                         }
                         Err(e) => {
                             let (what, hint) = (e.message, e.hint);
+                            unusable.push(format!("{name}: {}", without_place(&what)));
                             notes.add(format!("{} of {node}: {what} ({hint})", list_of(list)));
                         }
                     }
                 }
             }
         }
-        all.insert(node.to_owned(), Handed { env, steps });
+        let computed = not_literal;
+        all.insert(node.to_owned(), Handed { env, steps, computed, unusable });
     }
     if all.is_empty() {
         let error = format!("{} has no file mypostscript.NODE", folder.display());
@@ -98,6 +105,12 @@ pub(super) fn words(step: &Step) -> String {
     let words: Vec<&str> =
         std::iter::once(&step.script).chain(&step.args).map(String::as_str).collect();
     words.join(" ")
+}
+
+/// What is wrong with a line, without the line's number, which isn't the same in each file.
+fn without_place(message: &str) -> &str {
+    let placed = message.strip_prefix("mypostscript, line ");
+    placed.and_then(|placed| placed.split_once(": ")).map_or(message, |(_, what)| what)
 }
 
 fn list_of(list: List) -> &'static str {

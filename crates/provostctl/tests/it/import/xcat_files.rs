@@ -92,6 +92,34 @@ fn what_xcat_hands_its_nodes_becomes_a_short_site_that_hands_them_the_same() {
 }
 
 #[test]
+fn what_no_plan_can_have_is_a_difference() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("all")).unwrap();
+    for (n, node) in ["cn1", "cn2"].into_iter().enumerate() {
+        let more = [("NOTE2", "two lines\n".repeat(n))];
+        let lists = "otherpkgs\nok1 ; touch x\nok1 `id`\n";
+        let file = handed(node, 0, 0, &more).replace("otherpkgs\n", lists);
+        let file =
+            file.replace("export SITEMASTER\n", "export SITEMASTER\nNOW=`date`\nexport NOW\n");
+        fs::write(folder.path().join(format!("all/mypostscript.{node}")), file).unwrap();
+    }
+    let both = ["--mypostscripts", "all", "--to", "site.toml", "--compare", "all"];
+    let out = provostctl(folder.path(), &[&both[..], &["--site", "site.toml"]].concat());
+    let (said, notes) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(1), "{said}{notes}");
+    let expected = [
+        "cn[1-2]: NOW is computed on the node by xCAT, not set here",
+        "cn[1-2]: postbootscripts: \"ok1 ; touch x\" can't be run: ",
+        "cn[1-2]: postbootscripts: \"ok1 `id`\" can't be run: ",
+    ];
+    for line in expected {
+        assert_eq!(said.lines().filter(|said| said.starts_with(line)).count(), 1, "{line}: {said}");
+    }
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(notes.contains("2 of 2 nodes would run something else"), "{notes}");
+}
+
+#[test]
 fn nodes_of_a_group_that_differ_in_their_addresses_share_the_rest() {
     let folder = TempDir::new().unwrap();
     let mut stanzas = String::new();
