@@ -23,7 +23,7 @@ pub(crate) enum Admins {
         name: String,
         /// read; operate, which may also change what provostd knows; or publish, which may also change what
         /// nodes run
-        #[arg(long, value_name = "ROLE")]
+        #[arg(long, value_name = "ROLE", value_parser = str::parse::<Role>)]
         role: Role,
         /// Validity of the token, such as 12h or 30d
         #[arg(long = "for", value_name = "D", default_value = "90d")]

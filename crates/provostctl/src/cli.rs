@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use crate::audit::Audit;
 use crate::client::Client;
 use crate::compat::Compat;
 use crate::defaults::Defaults;
-use crate::failure::Failure;
+use crate::failure::{Failure, WRONG};
 use crate::format::Format;
 use crate::help::{self, Help};
 use crate::init::Init;
@@ -260,7 +261,12 @@ pub fn command() -> clap::Command {
 
 /// Runs the command. Exit statuses: 0 done, 1 failed, 2 wrong usage, and those of `wait-for`.
 pub fn main() -> ExitCode {
-    match parse().and_then(run) {
+    let ended = match parse() {
+        Ok(cli) => run(cli),
+        Err(Refused::Said(code)) => return code,
+        Err(Refused::By(failure)) => Err(failure),
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::error(&failure);
@@ -269,23 +275,41 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Why nothing is run.
+enum Refused {
+    /// Help was asked for, or what is wrong is printed already.
+    Said(ExitCode),
+    By(Failure),
+}
+
 /// Reads the command line; what it doesn't say, the environment and provostctl.toml may.
-fn parse() -> Result<Cli, Failure> {
+fn parse() -> Result<Cli, Refused> {
     let defaults = Defaults::load();
     let program = help::LAYOUT.apply(command());
-    let command = match &defaults {
+    let mut program = match &defaults {
         Ok(defaults) => defaults.apply(program),
         // A request for help needs none.
         Err(_) => program,
     };
-    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    match (parsed, defaults) {
-        (Ok(cli), defaults) => defaults.map(|_| cli),
-        (Err(error), defaults) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            Err(defaults?.missing(&error).unwrap_or_else(|| error.exit()))
-        }
-        (Err(error), _) => error.exit(),
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let parsed =
+        program.try_get_matches_from_mut(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let error = match parsed {
+        Ok(cli) => return defaults.map(|_| cli).map_err(Refused::By),
+        Err(error) => error,
+    };
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(failure) = defaults.map_err(Refused::By)?.missing(&error)
+    {
+        return Err(Refused::By(failure));
     }
+    if !error.use_stderr() {
+        // Nobody may read it.
+        let _ = error.print();
+        return Err(Refused::Said(ExitCode::SUCCESS));
+    }
+    provost_help::complain(&error, &program, &args);
+    Err(Refused::Said(ExitCode::from(WRONG)))
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

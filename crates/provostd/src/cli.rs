@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -112,8 +113,19 @@ pub fn main() -> ExitCode {
         let hint = "put nginx or haproxy between racks and the management node: docs/proxies.md";
         return complain(&io::Error::other(error), hint, WRONG);
     }
-    let matches = LAYOUT.apply(command()).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let mut program = LAYOUT.apply(command());
+    let parsed =
+        program.try_get_matches_from_mut(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            provost_help::complain(&error, &program, &args);
+            return ExitCode::from(WRONG);
+        }
+        // Help and version.
+        Err(text) => text.exit(),
+    };
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
     match cli.log_format {
         LogFormat::Text => log.init(),

@@ -8,7 +8,6 @@ mod sign_host_keys;
 mod workstation;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -229,20 +228,21 @@ fn record_alone() -> Option<record::RecordArgs> {
 }
 
 fn run() -> ExitCode {
-    let parsed = LAYOUT
-        .apply(Cli::command())
-        .try_get_matches_from(xcat::called(std::env::args_os()))
+    let args: Vec<OsString> = xcat::called(std::env::args_os());
+    let mut program = LAYOUT.apply(Cli::command());
+    let parsed = program
+        .try_get_matches_from_mut(&args)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(e) => {
+            if e.use_stderr() {
+                provost_help::complain(&e, &program, &args);
+                return ExitCode::Usage;
+            }
             // Help and version are no errors; where nobody reads them there is nothing to do.
             let _ = e.print();
-            if !e.use_stderr() {
-                return ExitCode::Done;
-            }
-            let _ = writeln!(std::io::stderr(), "hint: list all commands: provost --help");
-            return ExitCode::Usage;
+            return ExitCode::Done;
         }
     };
     let command = match cli.command {

@@ -35,7 +35,7 @@ fn of_snippets() {
     error: invalid value 'anaconda' for '<INSTALLER>'
       [possible values: kickstart, autoyast, preseed, subiquity, agama, sh, cloud-init, ignition]
 
-    For more information, try '--help'.
+      hint: see provostctl snippet --help
     ");
 }
 

@@ -131,16 +131,14 @@ fn of_wrong_usage_of_provost() {
 
     Usage: provost [OPTIONS] <COMMAND>
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost --help
     ");
     assert_snapshot!(run("provost boot --config").transcript(), @"
     exit status 2
     ----- stderr -----
     error: a value is required for '--config <FILE>' but none was supplied
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost boot --help
     ");
     assert_snapshot!(run("provost run").transcript(), @"
     exit status 2
@@ -150,8 +148,7 @@ fn of_wrong_usage_of_provost() {
 
     Usage: provost run <-P <LIST>|SCRIPT [ARGS]…>
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost run --help
     ");
 }
 
@@ -164,7 +161,7 @@ fn of_wrong_usage_of_provostctl() {
 
     Usage: provostctl <COMMAND>
 
-    For more information, try '--help'.
+      hint: see provostctl --help
     ");
     assert_snapshot!(run("provostctl show").transcript(), @"
     exit status 2
@@ -174,44 +171,40 @@ fn of_wrong_usage_of_provostctl() {
 
     Usage: provostctl show <NODE>
 
-    For more information, try '--help'.
+      hint: see provostctl show --help
     ");
     assert_snapshot!(run("provostctl nodes cn[001-").transcript(), @r#"
     exit status 2
     ----- stderr -----
     error: invalid value 'cn[001-' for '[NODES]': "cn[001-" names no nodes: its brackets don't match
       hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between; ! excludes: cn[001-512]!cn007
-
-    For more information, try '--help'.
     "#);
     assert_snapshot!(run("provostctl token @status:up").transcript(), @r#"
     exit status 2
     ----- stderr -----
     error: invalid value '@status:up' for '[NODES]': unknown status "up"; expected one of defined, installing, booting, netbooting, postbooting, booted, failed, syncing, synced
 
-    For more information, try '--help'.
+      hint: see provostctl token --help
     "#);
     assert_snapshot!(run("provostctl show ../x").transcript(), @"
     exit status 2
     ----- stderr -----
     error: invalid value '../x' for '<NODE>': not a node's name
       hint: name one node, such as cn001
-
-    For more information, try '--help'.
     ");
     assert_snapshot!(run("provostctl --admin ftp://x nodes").transcript(), @"
     exit status 2
     ----- stderr -----
     error: invalid value 'ftp://x' for '--admin <URL>': expected unix:PATH, https://HOST:PORT or http://ADDRESS:PORT
 
-    For more information, try '--help'.
+      hint: see provostctl nodes --help
     ");
     assert_snapshot!(run("provostctl wait-for cn001 --status happy").transcript(), @r#"
     exit status 2
     ----- stderr -----
     error: invalid value 'happy' for '--status <STATUS>': unknown status "happy"; expected one of defined, installing, booting, netbooting, postbooting, booted, failed, syncing, synced
 
-    For more information, try '--help'.
+      hint: see provostctl wait-for --help
     "#);
     assert_snapshot!(
         run("provostctl wait-for cn001 --status booted --timeout 20").transcript(), @"
@@ -219,9 +212,29 @@ fn of_wrong_usage_of_provostctl() {
     ----- stderr -----
     error: invalid value '20' for '--timeout <TIMEOUT>': `20` isn't a time limit: the unit is missing
 
-    For more information, try '--help'.
+      hint: see provostctl wait-for --help
     "
     );
+}
+
+#[test]
+fn each_wrong_usage_ends_with_a_hint() {
+    for (line, hint) in [
+        ("provostctl nodes --since foo", "hint: see provostctl nodes --help"),
+        ("provostctl --admin unix:/x nodes --zork", "hint: see provostctl nodes --help"),
+        ("provostctl key new --zork", "hint: see provostctl key new --help"),
+        ("provostctl key", "hint: name a command: provostctl key COMMAND"),
+        ("provostctl admin add me --role zork", "hint: see provostctl admin add --help"),
+        ("provost log --zork", "hint: see provost log --help"),
+        ("provost", "hint: name a command: provost COMMAND"),
+        ("provostd ca zork", "hint: see provostd ca --help"),
+    ] {
+        let out = run(line).expect(2);
+        assert_eq!(out.stderr.lines().last().unwrap().trim(), hint, "{line}");
+        assert!(!out.stderr.contains("For more information"), "{line}: {}", out.stderr);
+    }
+    let out = run("provostctl admin add me --role zork");
+    assert!(out.stderr.contains("expected read, operate or publish"), "{out:?}");
 }
 
 #[test]
@@ -233,6 +246,6 @@ fn of_wrong_usage_of_provostd() {
 
     Usage: provostd [OPTIONS] [COMMAND]
 
-    For more information, try '--help'.
+      hint: see provostd --help
     ");
 }

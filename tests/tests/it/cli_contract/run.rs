@@ -161,7 +161,6 @@ fn of_a_configuration_file_that_is_missing() {
 
     Usage: provost check [OPTIONS]
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost check --help
     ");
 }

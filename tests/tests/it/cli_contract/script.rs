@@ -47,8 +47,7 @@ fn of_record_errors() {
     error: invalid value 'half-time' for '<EVENT>'
       [possible values: service-start, service-end, stage-start, stage-end]
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost record --help
     ");
     let file = node.path("provost.toml/a.json").display().to_string();
     let not_there = node.provost(&["record", "--file", &file, "service-start"]);
@@ -117,16 +116,14 @@ fn of_a_fetch() {
     ----- stderr -----
     error: invalid value 'beef' for '--sha256 <HEX>': `beef` isn't a SHA-256 of 64 lower-case hex digits
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost fetch --help
     ");
     assert_snapshot!(fetch("ftp://x/y", &digest, &to), @"
     exit status 2
     ----- stderr -----
     error: invalid value 'ftp://x/y' for '<URL>': it isn't an http or https URL
 
-    For more information, try '--help'.
-    hint: list all commands: provost --help
+      hint: see provost fetch --help
     ");
     assert_snapshot!(fetch(&good, &digest, "/nowhere/file"), @"
     exit status 2
