@@ -177,6 +177,7 @@ impl Again {
             revoke: None,
             succession: Succession::default(),
             used_groups: Some(record.groups.clone()),
+            is_first: false,
         };
         changed(publish).run(admin)
     }

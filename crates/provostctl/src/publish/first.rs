@@ -58,6 +58,7 @@ impl First<'_> {
             revoke: None,
             succession: Succession::default(),
             used_groups: None,
+            is_first: true,
         };
         publish.run(admin)
     }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use provost_api::admins::{GENERATIONS, Generations as Reported};
-use provost_publish::{Generations, Used};
+use provost_bundle::PublicKey;
+use provost_publish::{Generations, Succession, Used};
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Admin};
@@ -101,21 +102,39 @@ pub(super) fn used(ledger: &Ledger, www: &Path, reported: Option<&Reported>, abo
     Used { published: ledger.of(www).generations, bundle, plans, bundles, above }
 }
 
-/// What nodes have reported of what is published in `www`, as the daemon says. Where none can be asked, a
-/// note says so, unless nothing is published yet.
-pub(super) fn reported(admin: &Admin, www: &Path) -> Option<Reported> {
-    match ask(admin) {
-        // The daemon may serve another site's folder.
-        Ok(reported) => Some(reported).filter(|reported| place(&reported.www) == www),
-        Err(why) => {
-            if www.join(provost_api::published::MANIFEST).exists() {
-                output::note(&format!(
-                    "note: provostd wasn't asked what nodes have seen, and which keys they trust: {why}"
-                ));
-            }
-            None
-        }
-    }
+/// What nodes have reported that concerns what `key` signs for `www`, as the daemon says; or why it can't be asked.
+pub(super) fn reported(
+    admin: &Admin,
+    www: &Path,
+    key: &PublicKey,
+) -> Result<Option<Reported>, String> {
+    let reported = ask(admin)?;
+    Ok(match place(&reported.www) == www {
+        true => Some(reported),
+        // What nodes that trust the key would refuse, they refuse from whichever folder it comes. The daemon
+        // refreshes its own alone.
+        false if concerns(&reported, key) => Some(Reported { refresh_key: None, ..reported }),
+        // It serves another site's folder.
+        false => None,
+    })
+}
+
+/// Says that the daemon can't be asked.
+pub(super) fn note_not_asked(why: &str) {
+    output::note(&format!(
+        "note: provostd wasn't asked what nodes have seen, and which keys they trust: {why}"
+    ));
+}
+
+/// Whether nodes of the daemon trust the `key`, or have trusted it.
+fn concerns(reported: &Reported, key: &PublicKey) -> bool {
+    let text = reported.succession.as_deref().unwrap_or_default();
+    let known = Succession::parse(text).unwrap_or_default();
+    let id = key.id();
+    known.revoked().contains(key.line())
+        || known.has_replaced(key)
+        || known.last_key() == Some(key)
+        || reported.keys.values().flatten().any(|trusted| *trusted == id)
 }
 
 /// What the daemon says, or why it can't be asked.

@@ -81,6 +81,7 @@ impl Inputs {
             revoke: None,
             succession: Succession::default(),
             used_groups: None,
+            is_first: false,
         }
     }
 }

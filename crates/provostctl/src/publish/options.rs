@@ -85,6 +85,9 @@ pub(crate) struct Publish {
     /// The groups outside `site.toml` as they were, where it is published again.
     #[arg(skip)]
     pub(super) used_groups: Option<BTreeMap<String, String>>,
+    /// Whether provostd has yet to start for the first time, so that no node can have seen anything.
+    #[arg(skip)]
+    pub(super) is_first: bool,
 }
 
 /// What `--tls` says.

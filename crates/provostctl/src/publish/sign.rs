@@ -45,7 +45,13 @@ impl Publish {
         let texts = texts(&site, &salt)?;
         let www = generations::place(to);
         let ledger = Ledger::beside(key_file)?;
-        let reported = generations::reported(admin, &www);
+        let (reported, not_asked) = match self.is_first {
+            true => (None, None),
+            false => match generations::reported(admin, &www, key.public()) {
+                Ok(reported) => (reported, None),
+                Err(why) => (None, Some(why)),
+            },
+        };
         let succession = keys::known(self.succession.clone(), Some(key_file), reported.as_ref())?;
         let nodes = self.nodes_of_channel(&key, to, &texts.plans)?;
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
@@ -73,6 +79,7 @@ impl Publish {
         let is_preview = self.check || self.diff || self.rehearse.is_wanted();
         let access = if is_preview { Access::Read } else { Access::Write };
         let prepared = prepare(&publication, access).map_err(print_problems)?;
+        not_asked.iter().for_each(|why| generations::note_not_asked(why));
         keys::check_nodes(&publication, &prepared, reported.as_ref())?;
         generations::note_if_older(&www, prepared.generations(), &publication.used);
         if self.tls.is_none() {

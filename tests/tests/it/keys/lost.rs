@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use provost_tests::Cluster;
+use provost_tests::{Cluster, web_group};
 
 use crate::keys::revoked::{path, revoke, stolen};
 use crate::keys::rotations::{configure, node, rotate};
@@ -115,6 +115,45 @@ fn without_provostd_what_is_published_and_the_keys_folder_are_enough() {
     let out = publish(&cluster, "new/provost.key", &[]).expect(0);
     assert!(!out.stderr.contains("note:"), "{}", out.stderr);
     node.provost(&["boot"]).expect(0);
+}
+
+#[test]
+fn a_folder_with_nothing_in_it_is_published_to_with_a_note_where_provostd_was_not_asked() {
+    let mut cluster = site();
+    cluster.kill_daemon();
+    for name in ["key/provost.succession", "key/provost.published.toml"] {
+        let _ = fs::remove_file(cluster.path(name));
+    }
+    fs::remove_dir_all(cluster.www()).unwrap();
+    let out = publish(&cluster, "key/provost.key", &[]).expect(0);
+    out.says(&["note: provostd wasn't asked what nodes have seen, and which keys they trust: "]);
+}
+
+#[test]
+fn what_nodes_would_refuse_is_published_to_no_other_folder() {
+    let cluster = site();
+    let node = node(&cluster, "cn1", &["key"]);
+    node.provost(&["boot"]).expect(0);
+    let other = path(&cluster, "other");
+    let to = |key: &str| {
+        let names = ["succession", "published.toml"].map(|end| format!("{key}/provost.{end}"));
+        names.iter().for_each(|name| drop(fs::remove_file(cluster.path(name))));
+        let (site, scripts) = (path(&cluster, "site.toml"), path(&cluster, "scripts"));
+        let key = path(&cluster, &format!("{key}/provost.key"));
+        let args = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key];
+        cluster.ctl(&[&args[..], &["--to", &other, "--group", web_group()]].concat())
+    };
+    to("key").expect(1).says(&["it was revoked", "hint: publish with the key that signs now"]);
+    assert!(!cluster.path("other").exists());
+    let seen = cluster.status("cn1")["bundle"].as_u64().unwrap();
+    let out = to("new").expect(0);
+    let published = format!("published generation {} to ", seen + 1);
+    assert!(out.stdout.contains(&published), "{}", out.stdout);
+    // What no node trusts is for others.
+    cluster.ctl(&["key", "new", "--out", &path(&cluster, "theirs")]).expect(0);
+    fs::remove_dir_all(&other).unwrap();
+    let out = to("theirs").expect(0);
+    assert!(out.stdout.contains("published generation 1 to "), "{}", out.stdout);
 }
 
 #[test]

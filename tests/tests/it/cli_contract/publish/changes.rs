@@ -38,6 +38,8 @@ fn of_what_would_change() {
       nodes: 21 new (cn[001-020],login)
       steps: + hello (21 nodes), + motd (20 nodes)
       environment: MASTER (20 nodes), ROOTPASSWD (20 nodes), OLD (1 node)
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     publish_and(&cluster, &[]).expect(0);
     assert_snapshot!(publish_and(&cluster, &["--diff"]).transcript(), @"

@@ -42,6 +42,7 @@ fn of_a_published_folder_that_is_lost_or_restored() {
       steps: + hello (1 node)
       environment: no change
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     note: [DIR]/www has no generation, and 3 was published before: going on above it
     ");
     assert_snapshot!(publish_and(&cluster, &["--generation-above", "50"]).transcript(), @"

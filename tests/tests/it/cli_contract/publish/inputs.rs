@@ -77,6 +77,7 @@ fn of_wrong_sites() {
       steps: no change
       environment: no change
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     warning: [DIR]/site.toml names no nodes, so that no node gets a plan
       hint: add a section such as [groups.compute] with nodes = "cn[001-512]"
     "#);

@@ -11,6 +11,7 @@ fn of_mistakes_in_scripts() {
     assert_snapshot!(publish_with("broken", "#!/bin/bash\nif true; then\n    echo\n"), @"
     exit status 1
     ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     provostctl: [DIR]/scripts/broken: line 4: syntax error: unexpected end of file
       hint: correct that line; to look again: bash -n FILE
     provostctl: 1 problem to fix; nothing was published

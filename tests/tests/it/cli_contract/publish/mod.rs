@@ -77,6 +77,8 @@ fn of_publishing() {
       nodes: 1 new (cn001)
       steps: + hello (1 node)
       environment: no change
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
     assert_snapshot!(publish(&cluster), @"
     exit status 0
