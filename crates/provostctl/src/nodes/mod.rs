@@ -86,7 +86,9 @@ impl Nodes {
         let listed: HashSet<String> = all.iter().map(|node| node.name.clone()).collect();
         all.retain(is_shown);
         if self.output.is_some() {
-            let names: Vec<String> = all.into_iter().map(|node| node.name).collect();
+            // Anybody can send a name: one that isn't published is in no set.
+            let known = all.into_iter().filter(|node| !node.only_asks());
+            let names: Vec<String> = known.map(|node| node.name).collect();
             return output::print(format!("{}\n", fold(&names)).as_bytes());
         }
         let is_for_people = !self.nodes.are_named() && std::io::stdout().is_terminal();

@@ -34,8 +34,10 @@ fn it_is_listed_with_what_it_waits_for_until_it_boots() {
         assert!(page.contains("cn007") && page.contains(&since), "{path}: {page}");
     }
     // Anybody may give any name: no command takes it from a set, and none does anything about it.
-    let defined = cluster.ctl(&["nodes", "@status:defined", "-o", "NODES"]).expect(0).stdout;
-    assert_eq!(defined, "cn[001-003]\n");
+    for set in [&["@status:defined"][..], &["--status", "defined"], &[]] {
+        let names = cluster.ctl(&[&["nodes", "-o", "NODES"], set].concat()).expect(0).stdout;
+        assert_eq!(names, "cn[001-003]\n", "{set:?}");
+    }
     cluster.ctl(&["join", "cn007"]).expect(1).says(&["cn007 isn't in what is published"]);
 
     cluster.site("[nodes.\"cn[001-003,007]\"]\npostscripts = [\"one\"]\n");
