@@ -42,7 +42,25 @@ impl Remove {
         let removed: Vec<Named> = client.post(REMOVE, &body).await?;
         let lines: String =
             removed.iter().map(|removed| format!("{}: removed\n", removed.node)).collect();
-        output::print(lines.as_bytes())
+        output::print(lines.as_bytes())?;
+        note_published(client, removed).await;
+        Ok(())
+    }
+}
+
+/// Says which of the nodes are listed all the same, because they are published.
+async fn note_published(client: &Client, removed: Vec<Named>) {
+    let removed = NodeSet { names: removed.into_iter().map(|removed| removed.node).collect() };
+    let still: Vec<Node> = client.nodes(Some(&removed)).await.unwrap_or_default();
+    let is_removed = |name: &String| removed.names.contains(name);
+    let still: Vec<String> = still.into_iter().map(|node| node.name).filter(is_removed).collect();
+    if !still.is_empty() {
+        let (nodes, verb) = (fold(&still), if still.len() == 1 { "is" } else { "are" });
+        output::note(&format!(
+            "note: {nodes} {verb} published, and listed as defined\n  hint: to end that, take {} out of \
+             site.toml, and publish",
+            if still.len() == 1 { "it" } else { "them" },
+        ));
     }
 }
 

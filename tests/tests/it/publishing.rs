@@ -71,8 +71,14 @@ fn nodes_of_the_site_that_have_never_reported_are_listed() {
     }
     let wait = ["wait-for", "cn[001-002]", "--status", "booted", "--timeout", "1s"];
     cluster.ctl(&wait).expect(124).says(&["cn002 defined"]);
-    let removed = cluster.ctl(&["remove", "--yes", "cn002"]).expect(1);
-    removed.says(&["unknown cn002", "may be in site.toml alone"]);
+    let shown = cluster.ctl(&["remove", "--dry-run", "cn002"]).expect(0).stdout;
+    assert_eq!(shown, "cn002: defined, would be removed\n");
+    let removed = cluster.ctl(&["remove", "--yes", "cn002"]).expect(0);
+    assert_eq!(removed.stdout, "cn002: removed\n");
+    assert!(removed.stderr.starts_with("note: cn002 is published, and listed as defined\n"));
+    for how in ["--dry-run", "--yes"] {
+        cluster.ctl(&["remove", how, "cn[002,009]"]).expect(1).says(&["unknown cn009"]);
+    }
     cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n").publish().expect(0);
     assert_eq!(names("cn[001-009]"), "cn001\n");
 }

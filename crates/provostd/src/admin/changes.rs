@@ -110,7 +110,7 @@ pub(crate) async fn remove(
         let unknown = short(&unknown);
         absent(
             format!("no node was removed: unknown {unknown}"),
-            "list all nodes: provostctl nodes; one that has never reported may be in site.toml alone",
+            "list all nodes: provostctl nodes",
         )
     })?;
     fleet.touch(&nodes);

@@ -120,12 +120,25 @@ impl KnownNodes {
         Ok(History { newest, uploaded, place })
     }
 
-    /// Forgets nodes. Where one is unknown, none is: returns those.
+    /// Forgets nodes. Where one is unknown, none is: returns those. Of one that is published alone there is nothing to
+    /// forget.
     pub(crate) async fn remove(
         &self,
         names: &[String],
     ) -> Result<Result<(), Vec<String>>, StoreError> {
-        let removed = self.store.remove(names.to_vec()).await?;
+        let mut removed = self.store.remove(names.to_vec()).await?;
+        if let Err(not_stored) = removed {
+            let unknown = self.unknown(&not_stored).await?;
+            if !unknown.is_empty() {
+                return Ok(Err(unknown));
+            }
+            let is_stored = |name: &&String| !not_stored.contains(*name);
+            let stored: Vec<String> = names.iter().filter(is_stored).cloned().collect();
+            removed = match stored.is_empty() {
+                true => Ok(()),
+                false => self.store.remove(stored).await?,
+            };
+        }
         if removed.is_ok() {
             self.beats.remove(names);
         }
