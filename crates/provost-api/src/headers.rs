@@ -14,6 +14,9 @@ pub const BUNDLE: &str = "provost-bundle";
 pub const IDENTITY: &str = "provost-identity";
 /// The node is to ask for a new certificate of its key.
 pub const RENEW: &str = "renew";
+/// In the same header of the answer to a node without an identity: an open window gives it one; while its key waits for
+/// an admin: an open window would.
+pub const WINDOW: &str = "window";
 /// On a signed file: its signature, in base64. A node needs both, and another request would take another connection.
 pub const FILE_SIGNATURE: &str = "provost-signature";
 /// On a node's log: [`SUCCESS`] where it is a [`LogKind::Success`](crate::LogKind).

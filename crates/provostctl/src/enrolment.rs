@@ -99,7 +99,9 @@ impl Enroll {
             Self::Open { nodes, time } => {
                 let nodes = nodes.resolve(client).await?.names;
                 let request = TimeRequest { nodes, for_ms: milliseconds(time), from: None };
-                let Window { nodes, until } = client.post(admins::WINDOWS, &request).await?;
+                let Window { nodes, until, without_effect } =
+                    client.post(admins::WINDOWS, &request).await?;
+                note_without_effect(&without_effect);
                 let mut text = format!("enrolment is open until {until}: {nodes}\n");
                 match client.get(admins::INSTALLER).await {
                     Ok(installer) => text += &on_nodes(&nodes, &installer),
@@ -133,11 +135,21 @@ fn on_nodes(nodes: &str, Installer { server, install_sh, .. }: &Installer) -> St
     install_sh::shown(nodes, &format!("{server}{}", INSTALL_SH.0), sha256)
 }
 
+/// Says which nodes get no identity by their window.
+fn note_without_effect(nodes: &str) {
+    if !nodes.is_empty() {
+        output::note(&format!(
+            "note: the window has no effect on {nodes}: an identity or a boot was there before\n  hint: if a node has \
+             lost its key, compare the new one with its console (provostctl pending), then: provostctl approve NODE KEY"
+        ));
+    }
+}
+
 /// Shows after other lists which windows are open.
 pub(crate) async fn note_windows(client: &Client) {
     // An older provostd doesn't know them.
     let open: Vec<Window> = client.get(admins::WINDOWS).await.unwrap_or_default();
-    for Window { nodes, until } in open {
+    for Window { nodes, until, .. } in open {
         output::note(&format!("enrolment is open until {until}: {nodes}"));
     }
 }

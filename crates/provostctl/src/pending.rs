@@ -1,6 +1,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
+use provost_api::AuthFailure;
 use provost_api::admins::{PENDING, PendingNode};
 use provost_plan::nodes::fold;
 use provost_steplog::terminal::{escape_cell, escape_json};
@@ -113,10 +114,25 @@ pub(crate) async fn note(client: &Client, listed: &HashSet<String>) {
     // An older provostd doesn't know it.
     let all: Vec<PendingNode> = client.get(PENDING).await.unwrap_or_default();
     let (named, unnamed): (Vec<_>, Vec<_>) = all.iter().partition(|one| !one.node.is_empty());
-    if !named.is_empty() {
-        let nodes = wording::count(named.len(), "node");
+    let (others, lacking): (Vec<&PendingNode>, Vec<_>) =
+        named.iter().copied().partition(|one| one.why == AuthFailure::SecondKey);
+    let names = |rows: &[&PendingNode]| -> Vec<String> {
+        let names: BTreeSet<&String> = rows.iter().map(|one| &one.node).collect();
+        names.into_iter().cloned().collect()
+    };
+    if !lacking.is_empty() {
+        let nodes = wording::count(names(&lacking).len(), "node");
         output::note(&format!(
             "{nodes} pending without a valid identity or token: provostctl pending"
+        ));
+    }
+    if !others.is_empty() {
+        let nodes = names(&others);
+        let (nodes, verb) = (fold(&nodes), if nodes.len() == 1 { "has" } else { "have" });
+        output::note(&format!(
+            "{} {} in the name of {nodes}, which {verb} an identity: provostctl pending",
+            wording::count(others.len(), "other key"),
+            if others.len() == 1 { "asks" } else { "ask" },
         ));
     }
     let unlisted = named.iter().filter(|one| !listed.contains(&one.node));

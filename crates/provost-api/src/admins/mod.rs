@@ -135,6 +135,9 @@ pub struct Window {
     pub nodes: String,
     /// Until when.
     pub until: Timestamp,
+    /// Which of them it gives nothing, folded: those that have an identity, or have booted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub without_effect: String,
 }
 
 /// The windows that were closed.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use provost_api::headers;
 use provost_api::nodes::ENROL;
 use provost_bundle::Fingerprint;
 use provost_record::Cause;
@@ -94,7 +95,10 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
             tracing::info!("enrolment: {what} the identity {key}");
             Ok(())
         }
-        StatusCode::ACCEPTED => Err(waits(&url, &settings.node, key)),
+        StatusCode::ACCEPTED => {
+            let by_window = response.headers().contains_key(headers::IDENTITY);
+            Err(waits(&url, &settings.node, key, by_window))
+        }
         _ => {
             let hint = format!("on the management node: provostctl join {}", settings.node);
             Err(refused(&url, hint, response).await)
@@ -102,12 +106,11 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
     }
 }
 
-/// An admin has to approve the key.
-fn waits(url: &str, node: &str, key: Fingerprint) -> FetchError {
+/// An admin has to approve the key, or may open a window, if that helps this node.
+fn waits(url: &str, node: &str, key: Fingerprint, by_window: bool) -> FetchError {
     if !SAID.swap(true, Ordering::Relaxed) {
-        tracing::warn!(
-            "enrolment: waiting for provostctl approve {node} {key}, or provostctl enroll open {node}"
-        );
+        let (or, name) = if by_window { (", or provostctl enroll open ", node) } else { ("", "") };
+        tracing::warn!("enrolment: waiting for provostctl approve {node} {key}{or}{name}");
     }
     let message = format!("enrolling at {url}: no admin has approved this node's key {key}");
     let hint = format!(

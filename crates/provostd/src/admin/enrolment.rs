@@ -93,7 +93,8 @@ pub(crate) async fn open(State(enrolment): Shared, body: Body) -> Result<Json<Wi
     tracing::info!("enrolment is open until {until} for {}", short(&nodes));
     enrolment.store.open_windows(nodes.clone(), until).await?;
     enrolment.wake(&nodes);
-    Ok(Json(Window { nodes: fold(&nodes), until }))
+    let without_effect = fold(&enrolment.without_effect(&nodes).await?);
+    Ok(Json(Window { nodes: fold(&nodes), until, without_effect }))
 }
 
 /// The open windows, those with the same end together.
@@ -102,7 +103,11 @@ pub(crate) async fn windows(State(enrolment): Shared) -> Result<Json<Vec<Window>
     for (node, until) in enrolment.store.windows(now()).await? {
         by_end.entry(until).or_default().push(node);
     }
-    let shown = |(until, nodes): (Timestamp, Vec<String>)| Window { nodes: fold(&nodes), until };
+    let shown = |(until, nodes): (Timestamp, Vec<String>)| Window {
+        nodes: fold(&nodes),
+        until,
+        without_effect: String::new(),
+    };
     Ok(Json(by_end.into_iter().map(shown).collect()))
 }
 

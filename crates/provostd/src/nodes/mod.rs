@@ -178,7 +178,19 @@ async fn plan(
     let Some(plan) = PublishedFile::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    let caller = callers.check(request.headers(), plan.node, &by).await?;
+    let caller = match callers.check(request.headers(), plan.node, &by).await {
+        Ok(caller) => caller,
+        Err(refusal) => {
+            let may_enrol = refusal.status == StatusCode::UNAUTHORIZED && by.is_private();
+            let is_open = may_enrol && callers.enrolment.is_open_to(plan.node).await?;
+            let mut response = refusal.into_response();
+            if is_open {
+                let window = HeaderValue::from_static(headers::WINDOW);
+                response.headers_mut().insert(headers::IDENTITY, window);
+            }
+            return Ok(response);
+        }
+    };
     if plan.is_signature {
         // What the node has to do comes with the plan.
         return Ok(plan.plan.serve(&www, request).await);

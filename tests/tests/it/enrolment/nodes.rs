@@ -105,6 +105,33 @@ fn a_window_gives_a_node_its_identity_once() {
     assert!(out.stderr.contains("no admin has approved this node's key"), "{}", out.stderr);
     assert_eq!(cluster.ctl_json(&["pending"])[0]["why"], "second-key");
     assert_eq!(private(&proxy), [""; 0]);
+    let noted = cluster.ctl(&["nodes"]).expect(0).stderr;
+    let other = "1 other key asks in the name of cn001, which has an identity: provostctl pending";
+    assert!(noted.contains(other) && !noted.contains("without a valid"), "{noted}");
+    // Another window wouldn't help, and nobody says that it would.
+    assert!(!out.stderr.contains("enroll open"), "{}", out.stderr);
+    let opened = cluster.ctl(&["enroll", "open", "cn[001-002]"]).expect(0);
+    opened.says(&["note: the window has no effect on cn001: ", "provostctl approve NODE KEY"]);
+    node.provost(&["boot"]).expect(3);
+    let key = cluster.ctl_json(&["pending"])[0]["key"].as_str().unwrap().to_owned();
+    cluster.ctl(&["approve", "cn001", &key]).expect(0);
+    node.provost(&["boot"]).expect(0);
+}
+
+#[test]
+fn a_check_says_that_a_run_would_work_while_a_window_is_open() {
+    let cluster = cluster();
+    let (node, _proxy) = node(&cluster, "cn001", "3s");
+    let check = || node.provost(&["check"]);
+    assert!(check().expect(3).stdout.contains("there is no identity yet"));
+    cluster.ctl(&["enroll", "open", "cn001"]).expect(0);
+    let checked = check().expect(0).stdout;
+    assert!(checked.contains("there is none yet: the next run gets it"), "{checked}");
+    cluster.ctl(&["enroll", "close"]).expect(0);
+    check().expect(3);
+    cluster.ctl(&["enroll", "open", "cn001"]).expect(0);
+    node.provost(&["boot"]).expect(0);
+    check().expect(0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_api::admins::PendingNode;
 use provost_api::{AuthFailure, UNPUBLISHED};
 use provost_bundle::Fingerprint;
-use provost_store::{Network, Node, PendingKey, Store, StoreError};
+use provost_store::{Identity, Network, Node, PendingKey, Status, Store, StoreError};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
@@ -57,6 +57,31 @@ impl Enrolment {
     /// Whether an identity that counts until `until` has to be renewed: half of its time is over.
     pub(crate) fn is_due(&self, until: Timestamp, at: Timestamp) -> bool {
         until.duration_since(at) < self.valid_for / 2
+    }
+
+    /// Whether an open window gives the node an identity: it has none, and hasn't booted.
+    pub(crate) async fn takes_window(&self, node: &str) -> Result<bool, StoreError> {
+        let (identity, stored) = (self.store.identity(node).await?, self.store.node(node).await?);
+        let counts = |one: &Identity| one.revoked.is_none() && one.until > Timestamp::now();
+        let status = stored.map(|node| node.status).unwrap_or_default();
+        Ok(!identity.as_ref().is_some_and(counts) && has_not_booted(status))
+    }
+
+    /// Whether the node has only to ask, and gets an identity by its window.
+    pub(crate) async fn is_open_to(&self, node: &str) -> Result<bool, StoreError> {
+        let windows = self.store.windows(Timestamp::now()).await?;
+        Ok(windows.iter().any(|(name, _)| name == node) && self.takes_window(node).await?)
+    }
+
+    /// Those of `nodes` to which an open window gives nothing.
+    pub(crate) async fn without_effect(&self, nodes: &[String]) -> Result<Vec<String>, StoreError> {
+        let now = Timestamp::now();
+        let identities = self.store.identities_until(Timestamp::MAX).await?.into_iter();
+        let identities = identities.filter(|one| one.until > now && one.revoked.is_none());
+        let mut found: HashSet<String> = identities.map(|one| one.node).collect();
+        let stored = self.store.nodes_named(nodes.to_vec()).await?.into_iter();
+        found.extend(stored.filter(|node| !has_not_booted(node.status)).map(|node| node.name));
+        Ok(nodes.iter().filter(|name| found.contains(*name)).cloned().collect())
     }
 
     /// The nodes that can't get on, and the keys that wait for an admin, by node.
@@ -125,6 +150,11 @@ impl Enrolment {
         };
         let _ = timeout(most, about_it).await;
     }
+}
+
+/// A window is for nodes that are set up.
+fn has_not_booted(status: Status) -> bool {
+    matches!(status, Status::Defined | Status::Installing)
 }
 
 /// Why a node can't go on, and what to do.

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use provost_api::nodes::EnrolmentPending;
-use provost_api::{AuthFailure, published};
+use provost_api::{AuthFailure, headers as api, published};
 use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
@@ -86,7 +86,12 @@ pub(crate) async fn enroll(
             }
             Enrolled::Pending => {
                 enrolment.pending.tell.tell_key(&node, &key.to_string());
-                return Ok(pending(&node, &key));
+                let mut response = pending(&node, &key);
+                if enrolment.takes_window(&node).await? {
+                    let window = HeaderValue::from_static(api::WINDOW);
+                    response.headers_mut().insert(api::IDENTITY, window);
+                }
+                return Ok(response);
             }
         }
     };
