@@ -195,8 +195,7 @@ impl Wait<'_> {
         let is_unknown = |name: &&String| !self.fleet.nodes.contains_key(*name);
         let unknown: Vec<String> = self.nodes.names.iter().filter(is_unknown).cloned().collect();
         let error = format!("unknown to provostd: {}", fold(&unknown));
-        let hint =
-            "list all nodes: provostctl nodes; or create their tokens: provostctl token NODES";
+        let hint = "list all nodes: provostctl nodes; or name them in site.toml, and publish";
         (!unknown.is_empty()).then(|| Failure::new(error, hint).with_code(WRONG))
     }
 

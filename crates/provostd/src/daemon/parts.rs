@@ -214,6 +214,7 @@ impl SharedParts {
                 pending: self.pending.clone(),
                 bodies: self.bodies.clone(),
                 plain_tokens: config.tokens.allowed,
+                www: self.www.clone(),
                 addresses: self.addresses.clone(),
             }),
             guard: guard.clone(),

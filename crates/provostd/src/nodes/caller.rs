@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
-use provost_api::AuthFailure;
+use provost_api::{AuthFailure, published};
 use provost_bundle::Fingerprint;
+use provost_plan::is_node_name;
 use provost_record::now;
 use provost_store::{KeyDigest, Store};
 
@@ -17,6 +18,7 @@ use crate::listener::bodies::{Bodies, HeldBody};
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
 use crate::listener::token::{bearer, digest};
+use crate::published::PublishedFolder;
 
 /// What tells whose a request is.
 pub(crate) struct Callers {
@@ -26,6 +28,7 @@ pub(crate) struct Callers {
     pub(crate) bodies: Arc<Bodies>,
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
+    pub(crate) www: PublishedFolder,
     pub(crate) addresses: Arc<Addresses>,
 }
 
@@ -76,12 +79,14 @@ impl Callers {
         body: Body,
         most: usize,
     ) -> Result<HeldBody<'_>, Refusal> {
-        let checked = self.check(headers, node, by).await.and_then(|caller| {
-            let error =
-                || format!("{node} has proved itself by a token, and this takes an identity");
-            let refusal = || Refusal::new(StatusCode::FORBIDDEN, error(), join(node));
-            if caller.has_identity { Ok(caller) } else { Err(refusal()) }
-        });
+        let checked = match self.check(headers, node, by).await {
+            Ok(caller) if !caller.has_identity => {
+                let error =
+                    format!("{node} has proved itself by a token, and this takes an identity");
+                Err(Refusal::new(StatusCode::FORBIDDEN, error, self.join(node).await))
+            }
+            checked => checked,
+        };
         self.read_of(checked, body, most).await
     }
 
@@ -109,10 +114,9 @@ impl Callers {
             self.pending.add(node, by.address(), why, hint);
             Err(Refusal::new(status, error, hint))
         };
-        let unknown = |why, error: &str| {
-            // A node that has come by TLS knows where to join.
-            let hint = match by.is_private() {
-                true => join(node),
+        let unknown = async |why, error: &str| {
+            let hint = match by.is_private() || !self.plain_tokens {
+                true => self.join(node).await,
                 false => {
                     "create a token (provostctl token NODE), and write it to the node's token_file"
                         .to_owned()
@@ -121,7 +125,7 @@ impl Callers {
             refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), &hint)
         };
         let Some(token) = bearer(headers) else {
-            return unknown(AuthFailure::Missing, "the request has no token");
+            return unknown(AuthFailure::Missing, "the request has no token").await;
         };
         match self.store.token_owner(digest(token), now()).await? {
             Some(owner) if owner == node && !by.is_private() && !self.plain_tokens => refuse(
@@ -138,7 +142,7 @@ impl Callers {
                 format!("the token is {owner}'s, and the request is about {node:?}"),
                 "use the node's own token: a node can report only about itself",
             ),
-            None => unknown(AuthFailure::Unknown, "the token is unknown"),
+            None => unknown(AuthFailure::Unknown, "the token is unknown").await,
         }
     }
 
@@ -169,7 +173,7 @@ impl Callers {
             }
             Some(identity) if identity.until <= at => (
                 format!("the identity {fingerprint} of {node} has ended at {}", identity.until),
-                join(node),
+                self.join(node).await,
                 AuthFailure::Ended,
             ),
             Some(identity) => {
@@ -178,7 +182,7 @@ impl Callers {
             }
             None => (
                 format!("the key {fingerprint} is no node's identity"),
-                join(node),
+                self.join(node).await,
                 AuthFailure::UnknownKey,
             ),
         };
@@ -188,9 +192,17 @@ impl Callers {
         self.pending.add(node, by.address(), why, &hint);
         Err(Refusal::new(StatusCode::UNAUTHORIZED, error, hint))
     }
-}
 
-/// How a node gets an identity.
-fn join(node: &str) -> String {
-    format!("provostctl join {node}, and start the node again with that token")
+    /// How a node gets an identity: only one that is published does.
+    async fn join(&self, node: &str) -> String {
+        let plan = self.www.join(published::plan(node));
+        if !is_node_name(node) || !tokio::fs::try_exists(plan).await.unwrap_or(true) {
+            return format!("name it in site.toml and publish, then: provostctl join {node}");
+        }
+        let window = match self.enrolment.takes_window(node).await {
+            Ok(true) => format!("provostctl enroll open {node}; or "),
+            _ => String::new(),
+        };
+        format!("{window}provostctl join {node}, and start the node again with that token")
+    }
 }

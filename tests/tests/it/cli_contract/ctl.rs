@@ -115,7 +115,7 @@ fn of_no_nodes() {
     exit status 2
     ----- stderr -----
     provostctl: unknown to provostd: cn001
-      hint: list all nodes: provostctl nodes; or create their tokens: provostctl token NODES
+      hint: list all nodes: provostctl nodes; or name them in site.toml, and publish
     ");
 }
 

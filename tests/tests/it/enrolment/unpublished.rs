@@ -1,7 +1,8 @@
 //! Nodes that ask for an identity before the site names them.
 
-use crate::enrolment::cluster;
+use crate::enrolment::client::run;
 use crate::enrolment::nodes::node;
+use crate::enrolment::{cluster, cluster_with};
 
 /// The row of a node in `provostctl nodes`.
 fn row(cluster: &provost_tests::Cluster, name: &str) -> String {
@@ -53,4 +54,26 @@ fn it_is_listed_with_what_it_waits_for_until_it_boots() {
     node.provost(&["boot"]).expect(0);
     let shown = cluster.status("cn007");
     assert_eq!((&shown["status"], shown.get("waiting")), (&"booted".into(), None), "{shown}");
+}
+
+#[test]
+fn who_has_no_identity_is_told_what_works_where_tokens_do_not() {
+    let cluster = cluster_with("[tokens]\nallowed = false\n");
+    let base = format!("http://{}/v1/nodes", cluster.daemon().nodes());
+    let refused = |name: &str| {
+        let url = format!("{base}/{name}/records");
+        run("curl", &["-sS", "--data", "[]", &url]).expect(0).stdout
+    };
+    let said = refused("cn001");
+    assert!(said.contains("provostctl enroll open cn001; or provostctl join cn001"), "{said}");
+    let said = refused("evil999");
+    let hint = "name it in site.toml and publish, then: provostctl join evil999";
+    assert!(said.contains(hint), "{said}");
+    let pending = cluster.ctl_json(&["pending"]);
+    assert_eq!(pending[1]["hint"], hint, "{pending}");
+    let all = format!("{pending}{}", cluster.ctl(&["nodes"]).expect(0).stderr);
+    assert!(!all.contains("provostctl token"), "{all}");
+    let wait = ["wait-for", "evil999", "--status", "booted", "--timeout", "1s"];
+    let hint = "hint: list all nodes: provostctl nodes; or name them in site.toml, and publish";
+    cluster.ctl(&wait).expect(2).says(&[hint]);
 }
