@@ -38,6 +38,8 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
     let published = expiring(&cluster, "publication", "all");
     assert_eq!(published["soon"], false, "{published}");
     assert!(published["expires"].as_str() > Some("2026-11"), "{published}");
+    let hint = "nothing: provostd refreshes it as long as it runs";
+    assert_eq!(published["hint"], hint, "{published}");
     assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("expire"));
     assert!(cluster.metrics().contains("provost_expiring{what=\"publication\"} 0"));
 

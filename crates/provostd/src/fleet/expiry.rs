@@ -72,6 +72,9 @@ impl Expiry {
         let key = self.refresh_key().unwrap_or("KEY").to_owned();
         let of = |publication: PublicationExpiry| {
             let hint = match &publication.channel {
+                _ if publication.is_refreshed => {
+                    "nothing: provostd refreshes it as long as it runs".to_owned()
+                }
                 None => format!(
                     "sign it again: provostctl publish … --refresh; and let this provostd do so from \
                      now on: --refresh-key {key}"

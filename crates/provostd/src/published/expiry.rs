@@ -30,6 +30,8 @@ pub(crate) struct PublicationExpiry {
     pub(crate) expires: Timestamp,
     /// Whether half of its time is over, and nothing says that it counts for longer.
     pub(crate) soon: bool,
+    /// Whether this daemon refreshes it.
+    pub(crate) is_refreshed: bool,
 }
 
 /// What changes with each publication: inodes and times.
@@ -71,6 +73,7 @@ impl PublishedExpiry {
         let refreshed = key.map(|_| self.refresher.until(now));
         PublicationExpiry {
             soon: refreshed.is_none() && served.is_due(now),
+            is_refreshed: refreshed.is_some(),
             expires: refreshed.unwrap_or(served.validity.expires).max(served.validity.expires),
             channel: served.channel,
         }
