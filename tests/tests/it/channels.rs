@@ -113,6 +113,12 @@ fn a_change_is_tried_on_a_few_nodes_and_then_promoted_to_all() {
         [json!(null), json!("canary"), json!("canary"), json!(null)]
     );
     assert_eq!(world.history()[0]["nodes"]["booted"], json!(["cn1", "cn2", "cn3", "cn4"]));
+    let www = world.cluster.www().display().to_string();
+    let shown = world.cluster.ctl(&["history", "--to", &www]).expect(0).stdout;
+    assert!(shown.contains("\n  the last run of 4 nodes: 4 booted (cn[1-4])\n"), "{shown}");
+    // Those that booted with it have booted with a newer one since.
+    let first = shown.split("\ngeneration 1, for all nodes").nth(1).unwrap();
+    assert_eq!(first.lines().nth(1), Some("  the last run of no node"), "{shown}");
 }
 
 #[test]

@@ -139,17 +139,20 @@ fn text(shown: &Shown, paint: Paint) -> String {
     let (at, by, host) = (shown.at, escape(&shown.by), escape(&shown.host));
     let head = format!("generation {}, {what}", shown.generation);
     let mut text = format!("{}: {at} by {by} on {host}\n", paint.strong(&head));
-    let counted = |word: &str, nodes: &[String]| match nodes.is_empty() {
-        true => format!("{word} on 0 nodes"),
-        false => format!("{word} on {} ({})", wording::count(nodes.len(), "node"), fold(nodes)),
-    };
     if let Some(Nodes { booted, failed, running }) = &shown.nodes {
-        let mut parts = vec![counted("booted", booted), counted("failed", failed)];
-        if !running.is_empty() {
-            parts.push(counted("running", running));
-        }
+        let counted = |(word, nodes): (&str, &Vec<String>)| {
+            (!nodes.is_empty()).then(|| format!("{} {word} ({})", nodes.len(), fold(nodes)))
+        };
+        let parts = [("booted", booted), ("failed", failed), ("running", running)];
+        let parts: Vec<String> = parts.into_iter().filter_map(counted).collect();
         // Writing to a String can't fail, here and below.
-        let _ = writeln!(text, "  {}", parts.join(", "));
+        let _ = match booted.len() + failed.len() + running.len() {
+            0 => writeln!(text, "  the last run of no node"),
+            n => {
+                let nodes = wording::count(n, "node");
+                writeln!(text, "  the last run of {nodes}: {}", parts.join(", "))
+            }
+        };
     }
     for line in &shown.summary {
         let _ = writeln!(text, "  {}", escape(line));
