@@ -1,5 +1,7 @@
 //! provostd's own log names each failure of a node once, with its cause.
 
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::path::Path;
 
 use provost_tests::{Cluster, Postgres};
@@ -62,4 +64,23 @@ fn of_two_daemons_over_one_database_the_one_that_took_the_report_logs_it() {
     node.provost(&["boot"]).expect(1);
     assert_eq!(failures(&cluster.path("another")).len(), 1);
     assert_eq!(failures(&cluster.path("")), [""; 0]);
+}
+
+#[test]
+fn the_publishers_own_files_beside_the_plans_are_no_warning() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\n").site(
+        "[nodes.cn001]\npostscripts = [\"one\"]\n[nodes.cn001.env]\nIPADDR = \"127.0.0.1\"\n",
+    );
+    cluster.publish().expect(0);
+    let hidden = cluster.www().join("plans/.generations.toml");
+    assert!(hidden.is_file(), "{}", hidden.display());
+    cluster.configure_daemon("[xcat]\nmonitor = \"127.0.0.1:0\"\n");
+    cluster.start();
+    let stream = TcpStream::connect(cluster.daemon().address("monitor")).unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let log = std::fs::read_to_string(cluster.path("provostd.log")).unwrap();
+    assert!(!log.contains("plan can't be used"), "{log}");
 }

@@ -141,8 +141,11 @@ impl Index {
         let mut index = Self::default();
         let mut twice = HashSet::new();
         for entry in std::fs::read_dir(plans)? {
-            let path = entry?.path();
-            if path.extension().is_none_or(|extension| extension != "toml") {
+            let entry = entry?;
+            let path = entry.path();
+            // What is hidden is the publisher's own.
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if is_hidden || path.extension().is_none_or(|extension| extension != "toml") {
                 continue;
             }
             // A publish may have replaced the folder meanwhile.
