@@ -287,5 +287,10 @@ fn of_run(run: &Between) -> String {
         Some(Outcome::Failure) => "failed",
         _ => "has no end",
     };
-    format!("{} of {} {result}{started}", run.service, run.stages.join(" "))
+    // It may have ended before the first of its scripts.
+    let of = match run.stages.is_empty() {
+        true => String::new(),
+        false => format!(" of {}", run.stages.join(" ")),
+    };
+    format!("{}{of} {result}{started}", run.service)
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use provost_api::admins;
 use provost_plan::nodes::{expand, fold};
+use provost_record::Cause;
 use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::{Paint, wording};
 use provost_store::{
@@ -126,12 +127,23 @@ impl Why {
             let title = format!("{} {}", failure.nodes.len(), failure.title());
             let mut part = format!("{}  @cause:{}\n", paint.bad(&escape_cell(&title)), failure.id);
             // Writing to a String can't fail, here and below.
+            if failure.detail.cause == Some(Cause::Held)
+                && let Some(why) = &failure.detail.error_message
+            {
+                // The guard's own line: which failures they were.
+                let _ = writeln!(part, "    {}", escape_cell(why));
+            }
             for factor in factors.iter().take(MOST_FACTORS) {
                 let _ = writeln!(part, "    {}", escape_cell(&factor.to_string()));
             }
             if factors.is_empty() {
-                let count = wording::count(others, "other");
-                let _ = writeln!(part, "    nothing distinguishes them from {count}");
+                let _ = match others {
+                    0 => writeln!(part, "    there is no other node to compare with"),
+                    n => {
+                        let count = wording::count(n, "other");
+                        writeln!(part, "    nothing distinguishes them from {count}")
+                    }
+                };
             }
             parts.push(part);
         }

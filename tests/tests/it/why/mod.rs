@@ -161,6 +161,36 @@ fn a_changed_plan_a_step_before_it_and_the_first_line_that_differs_are_told() {
 }
 
 #[test]
+fn a_held_node_shows_why_it_is_and_what_has_changed_before() {
+    let mut cluster = Cluster::new();
+    let publish = |cluster: &Cluster, ending: &str| {
+        let header = "# /// provost\n# when = \"change\"\n# ///";
+        cluster.script("disk", &format!("#!/bin/sh\n{header}\n{ending}\n"));
+        cluster.publish().expect(0);
+    };
+    cluster.site("[nodes.cn001]\npostscripts = [\"disk\"]\n");
+    publish(&cluster, "");
+    cluster.start();
+    let node = cluster.node("cn001");
+    // The second time it doesn't run any script.
+    (0..2).for_each(|_| drop(node.provost(&["boot"]).expect(0)));
+    publish(&cluster, "exit 3");
+    (0..3).for_each(|_| drop(node.provost(&["boot"]).expect(1)));
+    node.provost(&["boot"]).expect(4);
+    let told = cluster.ctl(&["why", "cn001"]).expect(0).stdout;
+    assert!(told.starts_with("1 held  @cause:"), "{told}");
+    for line in [
+        "    held after 3 failures; the last: disk, exit status 3",
+        "    there is no other node to compare with\n",
+        "since disk last succeeded (",
+        "    script      disk changed by generation 2, 20",
+        "    in between  boot succeeded, 20",
+    ] {
+        assert!(told.contains(&format!("\n{line}")), "{line}:\n{told}");
+    }
+}
+
+#[test]
 fn a_failure_that_is_not_there_is_an_error() {
     let mut cluster = Cluster::new();
     cluster.start();
