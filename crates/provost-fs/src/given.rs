@@ -61,9 +61,9 @@ fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // What isn't a regular file has no length, and one may grow meanwhile.
     file.take(most + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 {
-        len if len > most => Err(refuse(Refusal::TooLong { len, most })),
-        _ => Ok(bytes),
+    match bytes.len() as u64 > most {
+        true => Err(refuse(Refusal::Longer(most))),
+        false => Ok(bytes),
     }
 }
 
@@ -96,6 +96,8 @@ mod tests {
             let error = read_given(&at(name), 3).unwrap_err();
             assert!(refusal(&error).is_some(), "{name}: {error}");
         }
+        let endless = read_given(Path::new("/dev/zero"), 1 << 20).unwrap_err();
+        assert_eq!(endless.to_string(), "it has more than 1 MiB");
         assert_eq!(read_given(&at("none"), 3).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

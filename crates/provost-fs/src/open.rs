@@ -29,6 +29,16 @@ pub enum Refusal {
         /// How long it may be, in bytes.
         most: u64,
     },
+    /// It wasn't read to its end, which it may not have.
+    #[error("it has more than {}", size(*.0))]
+    Longer(u64),
+}
+
+fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{bytes} bytes"),
+        mib => format!("{mib} MiB"),
+    }
 }
 
 impl Refusal {

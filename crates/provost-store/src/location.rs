@@ -154,10 +154,19 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// Whether a key is unknown or missing; else a value is wrong, or the file isn't TOML.
+    pub fn is_about_keys(&self) -> bool {
+        let Self::Invalid { source, .. } = self else { return false };
+        ["unknown field", "missing field"].iter().any(|what| source.message().starts_with(what))
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "name a readable provostd.toml with --config",
+            Self::Invalid { .. } if !self.is_about_keys() => {
+                "correct that value: provostd.toml(5) says what the key takes"
+            }
             Self::Invalid { .. } => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca"

@@ -174,6 +174,10 @@ fn check(config: &Config, file: &Path) -> ExitCode {
         Ok(runtime) => runtime,
         Err(ended) => return ended,
     };
+    for hook in config.hooks.unusable() {
+        let hint = "put an executable program there, or correct the path";
+        let _ = complain(&io::Error::other(format!("warning: {hook}")), hint, 0);
+    }
     let mistakes = runtime.block_on(daemon::check::mistakes(config));
     if mistakes.is_empty() {
         return print(&format!("{}: a start would work\n", file.display()));

@@ -221,6 +221,7 @@ impl ConfigError {
             Self::Webhooks { .. } => "correct [[webhooks]]: provostd.toml(5) has its keys".into(),
             Self::Page { .. } => "correct [page]: provostd.toml(5) has its keys".into(),
             Self::Read(unreadable @ ReadError::Unreadable { .. }) => unreadable.hint().into(),
+            Self::Read(wrong) if !wrong.is_about_keys() => wrong.hint().into(),
             Self::Read(ReadError::Invalid { .. }) => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use provost_bundle::Limit;
 use provost_store::NoticeKind;
 use reqwest::Url;
+use rustix::fs::{Access, access};
 use serde::Deserialize;
 
 /// A receiver over HTTP.
@@ -93,6 +94,30 @@ impl Default for HooksConfig {
     }
 }
 
+impl HooksConfig {
+    /// The programs that can't be run as things are now, each with its key and why: a start works without them.
+    pub(crate) fn unusable(&self) -> Vec<String> {
+        let all = [
+            ("on_booted", &self.on_booted),
+            ("on_failed", &self.on_failed),
+            ("on_lost", &self.on_lost),
+            ("on_continue", &self.on_continue),
+            ("on_boot", &self.on_boot),
+            ("on_rerun", &self.on_rerun),
+        ];
+        let of_one = |(key, program): (&str, &Option<PathBuf>)| {
+            let program = program.as_ref()?;
+            let why = match program.metadata() {
+                Ok(file) if !file.is_file() => "it isn't a file".to_owned(),
+                Ok(_) => access(program, Access::EXEC_OK).err()?.to_string(),
+                Err(e) => e.to_string(),
+            };
+            Some(format!("[hooks] {key}: {}: {why}", program.display()))
+        };
+        all.into_iter().filter_map(of_one).collect()
+    }
+}
+
 impl WebhookConfig {
     /// What it is told.
     pub(crate) fn kinds(&self) -> Vec<NoticeKind> {
@@ -105,18 +130,28 @@ impl WebhookConfig {
     }
 
     /// Why it can't be used, if it can't.
-    fn mistake(&self) -> Option<&'static str> {
+    fn mistake(&self) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if self.name.is_empty() || self.name == HOOKS || !self.name.chars().all(is_plain) {
-            return Some("a name is of letters, digits, - and _, and isn't \"hooks\"");
+            return Some("a name is of letters, digits, - and _, and isn't \"hooks\"".into());
         }
         let url = Url::parse(&self.url.0).ok();
         if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
-            return Some("`url` must be http://… or https://…");
+            return Some("`url` must be http://… or https://…".into());
+        }
+        let unknown = |kind: &NoticeKind| match kind {
+            NoticeKind::Other(word) => Some(word.as_str().to_owned()),
+            _ => None,
+        };
+        if let Some(word) = self.events.iter().flatten().find_map(unknown) {
+            return Some(format!(
+                "unknown event {word:?}; expected some of failed, held, lost, pending, storm-done, booted"
+            ));
         }
         let is_alert = self.template == Template::Alertmanager;
         (is_alert && self.kinds().contains(&NoticeKind::StormDone)).then_some(
-            "Alertmanager has no alert for storm-done; leave it out of `events`, or leave `events` out",
+            "Alertmanager has no alert for storm-done; leave it out of `events`, or leave `events` out"
+                .to_owned(),
         )
     }
 }
@@ -131,7 +166,7 @@ pub(super) fn mistakes(webhooks: &[WebhookConfig]) -> Vec<String> {
     let of_one = |webhook: &WebhookConfig| {
         let name = &webhook.name;
         let why = match webhook.mistake() {
-            None if !names.insert(name.clone()) => "another webhook has this name, too",
+            None if !names.insert(name.clone()) => "another webhook has this name, too".to_owned(),
             mistake => mistake?,
         };
         Some(format!("webhook {name:?}: {why}"))

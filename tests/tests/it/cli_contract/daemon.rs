@@ -38,7 +38,7 @@ fn of_wrong_configurations() {
       |          ^^^^^^
     invalid socket address syntax
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: correct that value: provostd.toml(5) says what the key takes
     "#);
     assert_snapshot!(start("www = "), @r#"
     exit status 2
@@ -49,7 +49,7 @@ fn of_wrong_configurations() {
       |       ^
     string values must be quoted, expected literal string
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: correct that value: provostd.toml(5) says what the key takes
     "#);
     assert_snapshot!(start(""), @r#"
     exit status 2
@@ -68,7 +68,7 @@ fn of_wrong_configurations() {
     provostd: [DIR]/provostd.toml: unknown store "mysql"; expected "sqlite" or "postgres://USER@HOST/NAME"
     in `store`
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: correct that value: provostd.toml(5) says what the key takes
     "#);
     assert_snapshot!(start("www = 'www'\n[guard]\nmax_attempts = 0"), @r#"
     exit status 2
@@ -79,7 +79,7 @@ fn of_wrong_configurations() {
       |                ^
     invalid value: integer `0`, expected a nonzero u32
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: correct that value: provostd.toml(5) says what the key takes
     "#);
     assert_snapshot!(start("www = 'www'\n[xcat]\nxcatd = '0.0.0.0:3001'"), @r#"
     exit status 2
@@ -90,7 +90,7 @@ fn of_wrong_configurations() {
       | ^^^^^^
     `xcatd`, `tls_cert` and `tls_key` must be set together
 
-      hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, programs and servers, [quota] records_mib_per_hour, records_mib, records_per_hour, runs_per_hour, logs_mib_per_hour, logs_mib and reserve_mib, [retention] runs, age, logs and programs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, on_boot, on_rerun, timeout and window, [metrics] steps, [page] name, accent and url, [[page.racks]] name, racks, nodes, per_rack and row, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+      hint: correct that value: provostd.toml(5) says what the key takes
     "#);
 }
 
@@ -145,6 +145,14 @@ fn of_a_check() {
     webhook "ops": `url` must be http://… or https://…
       hint: correct [[webhooks]]: provostd.toml(5) has its keys
     "#);
+    let typo = "www = 'www'\n[[webhooks]]\nname = 'ops'\nurl = 'http://x'\nevents = ['zz']\n";
+    check(typo).expect(2).says(&[
+        "webhook \"ops\": unknown event \"zz\"; expected some of failed, held, lost, pending, \
+         storm-done, booted",
+    ]);
+    // A start works without it.
+    let hook = check(&format!("{good}[hooks]\non_failed = '/nonexistent'\n")).expect(0);
+    hook.says(&["warning: [hooks] on_failed: /nonexistent: No such file", "hint: "]);
     let alerts = "[[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n";
     check(&format!("{good}{alerts}")).expect(0);
 }
