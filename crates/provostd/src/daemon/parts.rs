@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use provost_store::Store;
 use tokio::task::JoinSet;
 
@@ -24,6 +24,7 @@ use crate::fleet::reasons::Reasons;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
+use crate::listener::refusal;
 use crate::listener::tls::{Authority, CertificateValidity, NodesTls};
 use crate::metrics::Metrics;
 use crate::nodes::addresses::Addresses;
@@ -147,7 +148,7 @@ impl Parts {
         let logins = Logins { store: store.clone(), sessions: Default::default(), bodies };
         let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login(&assets))
             .layer(from_fn_with_state(assets.clone(), web::ask_to_log_in));
-        let admin = api.merge(web::files(&assets));
+        let admin = api.merge(web::files(&assets)).layer(map_response(refusal::in_json));
         let mut tasks = JoinSet::new();
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));

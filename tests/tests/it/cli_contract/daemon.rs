@@ -222,6 +222,30 @@ fn of_a_start_that_only_an_admin_can_help() {
 }
 
 #[test]
+fn of_a_path_that_it_does_not_know() {
+    let mut cluster = Cluster::new();
+    cluster.start();
+    for path in ["/v1/nothing", "/nothing"] {
+        let answer = cluster.daemon().answer(path);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.0 404 "), "{head}");
+        assert!(body.starts_with("{\"error\":\"not found\",\"hint\":"), "{path}: {answer}");
+    }
+}
+
+#[test]
+fn of_a_configuration_without_an_end() {
+    let mut daemon = Command::new(program("provostd"));
+    let out: Out = daemon.args(["--config", "/dev/zero"]).output().unwrap().into();
+    assert_snapshot!(out.transcript(), @"
+    exit status 2
+    ----- stderr -----
+    provostd: reading /dev/zero: it has more than 1 MiB
+      hint: name a readable provostd.toml with --config
+    ");
+}
+
+#[test]
 fn of_a_configuration_that_is_missing() {
     let mut daemon = Command::new(program("provostd"));
     let out: Out = daemon.args(["--config", "/nowhere"]).output().unwrap().into();
