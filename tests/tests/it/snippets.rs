@@ -197,3 +197,12 @@ fn ignition_s_file_is_the_script_and_its_unit_runs_it_until_it_succeeded() {
     assert!(boot.contains("ExecStart=/opt/bin/provost boot\n"), "{boot}");
     root.sh("/opt/bin/provost boot").expect(0);
 }
+
+#[test]
+fn a_snippet_for_a_node_that_is_not_published_says_so() {
+    let (cluster, _root) = site("#!/bin/sh\n");
+    let note = "note: cn999 isn't in what is published: its installation will fail";
+    cluster.ctl(&["snippet", "kickstart", "cn999"]).expect(0).says(&[note]);
+    let known = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(0).stderr;
+    assert!(!known.contains("isn't in what is published"), "{known}");
+}

@@ -3,12 +3,14 @@
 mod frames;
 mod installer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use provost_api::admins;
 use provost_bundle::Limit;
 use provost_http::zone;
 use provost_installer::Script;
+use provost_plan::nodes::fold;
+use provost_store::Node;
 use reqwest::Url;
 
 use crate::client::Client;
@@ -55,6 +57,7 @@ impl Snippet {
         if let [node] = &nodes.names[..] {
             values.push(("PROVOST_NODE", node.clone()));
         }
+        note_unpublished(client, &nodes).await;
         values.extend(self.secret(client, &nodes, needs.tls).await?);
         let programs = match needs.programs.is_empty() {
             // A provostd of before has one.
@@ -131,5 +134,21 @@ impl Snippet {
             Ok(format!("http://{host}:{port}{}", url.path().trim_end_matches('/')))
         };
         Ok(self.server.iter().map(plain).collect::<Result<Vec<_>, Failure>>()?.join(","))
+    }
+}
+
+/// Says which nodes could do nothing with the script yet: there is no plan for them.
+async fn note_unpublished(client: &Client, nodes: &NodeSet) {
+    let known: Vec<Node> = client.nodes(Some(nodes)).await.unwrap_or_default();
+    let known: HashSet<String> =
+        known.into_iter().filter(|node| !node.only_asks()).map(|node| node.name).collect();
+    let unknown: Vec<String> =
+        nodes.names.iter().filter(|name| !known.contains(*name)).cloned().collect();
+    if !unknown.is_empty() {
+        output::note(&format!(
+            "note: {} isn't in what is published: its installation will fail\n  hint: correct the name; or name it in \
+             site.toml and publish",
+            fold(&unknown),
+        ));
     }
 }
