@@ -448,7 +448,8 @@ _provost_same_label() {
 # Gives a file, or with -R a folder, the label that the policy has for its name: renamed, it has that of its
 # old one.
 _provost_policy_label() {
-    if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
+    # In another root the policy, and the names that it knows, are that root's own.
+    if [ -z "${PROVOST_ROOT-}" ] && [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
         # Its domain may not read whatever this function reads.
         restorecon "$@" </dev/null || :
     fi

@@ -180,6 +180,10 @@ impl Progress {
     /// ignores isn't.
     fn blame(&mut self, end: &Record) {
         let later = std::mem::take(&mut self.later_failures);
+        if end.error_message.is_none() && end.stages_failed.is_empty() {
+            // It says nothing of them: that of another program.
+            return;
+        }
         let mut failures = self.failure.iter().chain(&later);
         let blamed = match end.stages_failed.as_slice() {
             // It repeats what the step says; of two that say the same, the last stopped the run.
