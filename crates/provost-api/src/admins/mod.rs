@@ -136,7 +136,7 @@ pub struct Window {
     /// Until when.
     pub until: Timestamp,
     /// Which of them it gives nothing, folded: those that have an identity, or have booted.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(rename = "withoutEffect", default, skip_serializing_if = "String::is_empty")]
     pub without_effect: String,
 }
 

@@ -194,7 +194,9 @@ impl Walk<'_> {
         };
         let metadata = fs::metadata(path).ok()?;
         let is_inside = !is_link || canonical.starts_with(&self.root);
-        let is_near = !self.limits.is_within_device || metadata.dev() == self.device;
+        // In an overlay, a file may have the device of its layer.
+        let is_near =
+            !metadata.is_dir() || !self.limits.is_within_device || metadata.dev() == self.device;
         (is_inside && is_near).then_some((metadata, canonical))
     }
 }

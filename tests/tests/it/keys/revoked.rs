@@ -53,7 +53,7 @@ pub(super) fn stolen(cluster: &Cluster) {
     let (key, to) = (path(cluster, "key/provost.key"), own.display().to_string());
     let args = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &to];
     // The thief doesn't ask the site's provostd, which would refuse.
-    let nobody = path(cluster, "nobody.sock");
+    let nobody = format!("unix:{}", path(cluster, "nobody.sock"));
     let more = ["--group", web_group(), "--generation-above", "99", "--admin", &nobody];
     cluster.ctl(&[&args[..], &more].concat()).expect(0);
     serve(cluster, &own);
