@@ -1630,7 +1630,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__rerun)
-            opts="-f -P -h --dry-run --fanout --timeout --ssh-config --format --file --admin --ca --token-file --help"
+            opts="-f -P -h --dry-run --output --fanout --timeout --ssh-config --format --file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -367,6 +367,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ca -d 'CA file (PEM) of the server, for https: see provostd ca show' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l token-file -d 'File with your token, for https: see provostctl admin add' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l dry-run -d 'Change nothing: show what it would change there, equal results together'
+complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l output -d 'Show what the script printed, equal outputs together'
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand sync" -l scripts -d 'The folder of scripts; all of it is published' -r -F

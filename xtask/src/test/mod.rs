@@ -61,7 +61,7 @@ impl LongGroup {
             }
             Self::Machines => {
                 "package(provost-tests) & binary(machines) & test(/^(cgroup_v1|escapes|selinux)::/)"
-            },
+            }
             Self::Year => "package(provost-tests) & test(/^year::/)",
             Self::Fleets => "package(provost-store) & binary(fleets)",
             Self::Reproducible => "none()",

@@ -149,7 +149,8 @@ impl OnNodes {
                 output::print(format!("{}\n", Value::Array(rows)).as_bytes())?;
             }
             Format::Text => {
-                let text = summary::text(&rows, Paint::of_stdout()) + &printed::text(&rows);
+                let text = summary::text(&rows, Paint::of_stdout())
+                    + &printed::text(rows.iter().map(|row| (&*row.node, &*row.printed)));
                 output::print(text.as_bytes())?;
             }
         }

@@ -6,7 +6,6 @@ use provost_plan::nodes::fold;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::row::Row;
 use crate::text;
 
 /// How much of a script's output is kept of each node, in bytes: its end.
@@ -72,17 +71,17 @@ pub(super) fn json(printed: &[Printed]) -> Value {
     printed.iter().map(|p| json!({"script": p.script, "text": p.text})).collect()
 }
 
-/// What each script has printed, for people: nodes with the same text together.
-pub(super) fn text(rows: &[Row]) -> String {
+/// What each script has printed on each node, for people: nodes with the same text together.
+pub(super) fn text<'a>(nodes: impl Iterator<Item = (&'a str, &'a [Printed])>) -> String {
     let mut groups: Vec<(&Printed, Vec<String>)> = Vec::new();
-    for row in rows {
-        for printed in &row.printed {
+    for (node, all) in nodes {
+        for printed in all {
             let same = |(other, _): &&mut (&Printed, _)| {
                 (&other.script, &other.text) == (&printed.script, &printed.text)
             };
             match groups.iter_mut().find(same) {
-                Some((_, nodes)) => nodes.push(row.node.clone()),
-                None => groups.push((printed, vec![row.node.clone()])),
+                Some((_, nodes)) => nodes.push(node.to_owned()),
+                None => groups.push((printed, vec![node.to_owned()])),
             }
         }
     }
