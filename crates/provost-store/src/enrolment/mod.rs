@@ -167,6 +167,9 @@ pub trait Enrolment {
     /// The nodes whose windows are open, with their ends.
     fn windows(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>>;
 
+    /// Whether the window of `node` is open.
+    fn has_window<'a>(&'a self, node: &'a str, at: Timestamp) -> Answer<'a, bool>;
+
     /// Decides about a request, and keeps what follows. An unknown node that gets an identity becomes
     /// known.
     fn enrol(&self, request: EnrolmentRequest, at: Timestamp) -> Answer<'_, Enrolled>;

@@ -56,6 +56,16 @@ impl<B: Backend> Enrolment for B {
         })
     }
 
+    fn has_window<'a>(&'a self, node: &'a str, at: Timestamp) -> Answer<'a, bool> {
+        self.query((node.to_owned(), at), |db, (node, at)| {
+            let select = "SELECT node, until FROM enrolment_window WHERE node = $1 AND until > $2";
+            Box::pin(async move {
+                let found = db.first(select, values![node, *at], Row::pair::<String, Timestamp>);
+                Ok(found.await?.is_some())
+            })
+        })
+    }
+
     fn enrol(&self, request: EnrolmentRequest, at: Timestamp) -> Answer<'_, Enrolled> {
         self.change((request, at), |db, (request, at)| Box::pin(enrol(db, request, *at)))
     }

@@ -134,6 +134,10 @@ async fn windows(store: &dyn Store) {
     let open = store.windows(later(59)).await.unwrap();
     assert_eq!(open.iter().map(|(node, _)| &**node).collect::<Vec<_>>(), ["w1", "w2", "w3"]);
     assert!(store.windows(later(60)).await.unwrap().is_empty());
+    let (node, _) = &open[0];
+    assert!(store.has_window(node, later(59)).await.unwrap());
+    assert!(!store.has_window(node, later(60)).await.unwrap());
+    assert!(!store.has_window("none", later(59)).await.unwrap());
     assert!(is_new(&enrol(store, request("w1", 11), 0).await));
     assert_eq!(enrol(store, request("w1", 12), 0).await, refused(EnrolmentRefusal::SecondKey));
     assert_eq!(owner(store, 12).await, None);
