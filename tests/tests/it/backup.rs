@@ -305,7 +305,7 @@ fn a_full_disk_is_named_and_a_backup_that_was_there_stays() {
     fs::create_dir(&small).unwrap();
     let to = small.join("site.backup");
     let out = full(&small, "4k", &["backup", "--to", to.to_str().unwrap()]);
-    out.expect(1).says(&["No space left on device", "that has room"]);
+    out.expect(1).says(&["No space left on device", "and has room"]);
     assert_eq!(fs::read(site.file()).unwrap(), whole);
     let data = site.cluster.path("provostd");
     site.cluster.kill_daemon();

@@ -62,7 +62,8 @@ fn no_number_of_early_boots_holds_a_node_or_makes_it_failed() {
     for _ in 0..4 {
         node.provost(&["boot"]).expect(3).says(&["still trying, for up to 1s", "404"]);
     }
-    assert!(begun.elapsed() >= Duration::from_secs(3), "{:?}", begun.elapsed());
+    // The last try of each is as near to its end as the pause between two allows.
+    assert!(begun.elapsed() >= Duration::from_secs(2), "{:?}", begun.elapsed());
     let shown = cluster.status("cn001");
     assert_eq!(shown["status"], "defined");
     let since = shown["waiting"].as_str().unwrap().to_owned();

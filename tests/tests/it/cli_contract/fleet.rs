@@ -20,6 +20,8 @@ fn of_snippets() {
     assert_snapshot!(snippet(&many), @"
     exit status 2
     ----- stderr -----
+    note: cn002 isn't in what is published: its installation will fail
+      hint: correct the name; or name it in site.toml and publish
     provostctl: --token is for one node: a script for several nodes can't have their tokens
       hint: name one node; or omit --token, and add provost.token=TOKEN to each node's kernel command line
     ");

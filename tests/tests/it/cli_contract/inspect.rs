@@ -242,7 +242,7 @@ fn of_a_bundle_of_logs() {
     assert_snapshot!(node.provost(&["analyze", text.to_str().unwrap()]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: reading the bundle [DIR]/nodes/cn001/provost.toml: no tar or tar.gz archive: failed to read entire block
+    provost: error: reading the bundle [DIR]/nodes/cn001/provost.toml: no tar or tar.gz archive: no header of tar's format
     provost: hint: name a log-bundle-….tar.gz of `provost gather`
     ");
 }
