@@ -144,7 +144,7 @@ fn are_read_by_an_older_program_of_the_node() {
     // What is there stays, and the next run is added.
     node.provost(&["boot"]).expect(0);
     let records = node.journal("boot");
-    assert_eq!(records[..7], failed_boot().as_array().unwrap()[..]);
+    assert_eq!(records[..8], failed_boot().as_array().unwrap()[..]);
     assert_eq!(records.last().unwrap()["result"], "success");
     assert_eq!(cluster.status("cn001")["status"], "booted");
 }

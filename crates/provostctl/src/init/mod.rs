@@ -84,7 +84,6 @@ impl Init {
         let dir = std::path::absolute(&self.dir).map_err(|e| failed(&self.dir, &e))?;
         let make = Maker { dry_run: self.dry_run };
         let mut places = self.places(&dir)?;
-        make.folder(&dir)?;
         let addresses = self.write_provostd(make, &dir, &mut places)?;
         self.write_key(make, &places)?;
         self.write_provostctl(make, &places)?;
@@ -165,6 +164,7 @@ impl Init {
             return Ok((nodes.node.servers, Vec::new()));
         }
         let addresses = Addresses::find(&self.address)?;
+        make.folder(dir)?;
         let text = texts::provostd(&places.data, &places.www, &addresses);
         match is_packages {
             false => make.write(&path, 0o644, &text)?,

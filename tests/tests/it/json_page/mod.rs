@@ -65,6 +65,7 @@ const RARE: &[&str] = &[
     "a-record waiting",
     "a-result exitCode",
     "a-result hint",
+    "a-result output",
     "a-run-in-between result",
     "a-run-in-between run",
     "a-run-in-between service",
