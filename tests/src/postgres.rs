@@ -57,8 +57,7 @@ impl Postgres {
         if geteuid().is_root() {
             chown(&own, Some(Self::USER), Some(Self::USER)).unwrap();
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { folder, programs, port, syncs, child: None };
+        let mut server = Self { folder, programs, port: 0, syncs, child: None };
         let data = server.path("data");
         let args = [
             "--username=postgres",
@@ -78,7 +77,17 @@ impl Postgres {
         let access = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
         fs::write(server.path("data/pg_hba.conf"), access).unwrap();
         server.make_certificate();
-        server.start_again();
+        loop {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            server.port = free.local_addr().unwrap().port();
+            drop(free);
+            if server.starts() {
+                break;
+            }
+            // Another program may have taken the port in between.
+            let log = fs::read_to_string(server.log()).unwrap();
+            assert!(log.contains("Address already in use"), "{log}");
+        }
         let password = Self::PASSWORD.replace('\'', "''");
         server.sql("postgres", &format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{password}'"));
         server
@@ -204,6 +213,11 @@ impl Postgres {
 
     /// Starts it after a kill.
     pub fn start_again(&mut self) {
+        assert!(self.starts(), "{}", fs::read_to_string(self.log()).unwrap());
+    }
+
+    /// Starts it. Returns whether it serves.
+    fn starts(&mut self) -> bool {
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
         let mut command = self.run_as_owner(&self.programs.join("postgres"));
         let fsync = if self.syncs { "fsync=on" } else { "fsync=off" };
@@ -221,17 +235,20 @@ impl Postgres {
             .arg(self.path("data"))
             .stdout(Stdio::null())
             .stderr(log);
-        self.child = Some(command.spawn().unwrap());
+        let mut child = command.spawn().unwrap();
+        let mut has_ended = false;
         let serves = processes::until(START, || {
+            has_ended = child.try_wait().unwrap().is_some();
             let mut ask = Command::new(self.programs.join("pg_isready"));
             ask.arg("--quiet")
                 .arg("--host")
                 .arg(self.path(""))
                 .arg("-p")
                 .arg(self.port.to_string());
-            ask.status().unwrap().success()
+            has_ended || ask.status().unwrap().success()
         });
-        assert!(serves, "{}", fs::read_to_string(self.log()).unwrap());
+        self.child = Some(child);
+        serves && !has_ended
     }
 
     fn path(&self, name: &str) -> PathBuf {
