@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -86,11 +86,21 @@ impl Browser {
     pub fn start(screen: Screen) -> Self {
         skip_if(Self::missing());
         let folder = TempDir::new().unwrap();
+        // Now and then the port that it takes for IPv4 is another's for IPv6, and it ends.
+        let started = (0..5).find_map(|_| Self::start_driver(folder.path()));
+        let (driver, port) = started.expect("chromedriver says its port");
+        let mut browser = Self { driver, port, session: String::new(), folder };
+        browser.open(screen);
+        browser
+    }
+
+    /// Starts the driver. Returns its port too, unless it has ended.
+    fn start_driver(folder: &Path) -> Option<(Child, u16)> {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             // What it keeps goes with the test.
-            .env("TMPDIR", folder.path())
-            .env("HOME", folder.path())
+            .env("TMPDIR", folder)
+            .env("HOME", folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -101,12 +111,12 @@ impl Browser {
             let line = line.unwrap();
             line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
         });
+        if port.is_none() {
+            driver.wait().unwrap();
+        }
         // It prints more, which nobody needs.
         std::thread::spawn(move || lines.for_each(drop));
-        let port = port.expect("chromedriver says its port");
-        let mut browser = Self { driver, port, session: String::new(), folder };
-        browser.open(screen);
-        browser
+        Some((driver, port?))
     }
 
     fn open(&mut self, screen: Screen) {
