@@ -80,8 +80,8 @@ impl Rerun {
 }
 
 impl What {
-    /// Takes `option` from behind SCRIPT, where it is this command's too: whoever writes it there
-    /// means it so. A script's own stands behind `--`, or in a LIST.
+    /// Takes `option` from behind SCRIPT, where it is this command's too. A script's own stands behind
+    /// `--`, or in a LIST.
     fn take(&mut self, option: &str) -> bool {
         let words: Vec<&str> = option.splitn(2, '=').collect();
         let own = self.script.split(|word| word == "--").next().unwrap_or_default();

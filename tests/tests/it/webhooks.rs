@@ -68,14 +68,20 @@ fn a_daemon_that_is_killed_tells_what_it_has_not_told() {
     assert!(page.starts_with("https://mgmt.example:8483/nodes"), "{page}");
 }
 
-#[test]
-fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
-    let server = Postgres::start();
+/// A management node that tells `receiver`, over a database that others can share.
+fn cluster_over(server: &Postgres, receiver: &Receiver) -> Cluster {
     let mut cluster = cluster();
-    let receiver = Receiver::start("127.0.0.1:0");
     let store = format!("store = {:?}\n", server.database("site"));
     cluster.configure_daemon(&format!("{store}{}", webhook(&receiver.url(), "")));
     cluster.start();
+    cluster
+}
+
+#[test]
+fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
+    let server = Postgres::start();
+    let receiver = Receiver::start("127.0.0.1:0");
+    let mut cluster = cluster_over(&server, &receiver);
     let another = cluster.start_another("127.0.0.1:0");
     let daemons = [cluster.daemon().nodes(), another.nodes()];
     let node = |name: &str, n: usize| {
@@ -101,11 +107,8 @@ fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
 #[test]
 fn a_daemon_that_is_frozen_while_it_delivers_loses_its_turn() {
     let server = Postgres::start();
-    let mut cluster = cluster();
     let receiver = Receiver::start("127.0.0.1:0");
-    let store = format!("store = {:?}\n", server.database("site"));
-    cluster.configure_daemon(&format!("{store}{}", webhook(&receiver.url(), "")));
-    cluster.start();
+    let mut cluster = cluster_over(&server, &receiver);
     let nodes = Reporters::new(&cluster, "cn[001-003]");
     nodes.fails(0, "no disk");
     await_nodes(&receiver, &["cn001"]);
