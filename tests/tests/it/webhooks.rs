@@ -108,7 +108,7 @@ fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
 fn a_daemon_that_is_frozen_while_it_delivers_loses_its_turn() {
     let server = Postgres::start();
     let receiver = Receiver::start("127.0.0.1:0");
-    let mut cluster = cluster_over(&server, &receiver);
+    let cluster = cluster_over(&server, &receiver);
     let nodes = Reporters::new(&cluster, "cn[001-003]");
     nodes.fails(0, "no disk");
     await_nodes(&receiver, &["cn001"]);
