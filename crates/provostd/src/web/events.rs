@@ -116,9 +116,15 @@ fn words(record: &Record) -> (String, &'static str) {
         }
         (_, Some(Outcome::Success)) => (format!("{what} succeeded{took}"), "good"),
         (_, Some(Outcome::Failure)) => {
+            let (cause, code) = (record.cause, record.exit_code);
             let signal = record.signal.as_deref();
-            let how = wording::outcome(record.cause, record.exit_code, signal);
-            (format!("{what} failed: {how}{took}"), "bad")
+            // A run has failed because a step has: the step's own row says how.
+            let how = if cause.is_none() && code.is_none() && signal.is_none() {
+                String::new()
+            } else {
+                format!(": {}", wording::outcome(cause, code, signal))
+            };
+            (format!("{what} failed{how}{took}"), "bad")
         }
         (_, Some(Outcome::Other(word))) => (format!("{what}: {}", word.as_str()), "faint"),
         (_, None) => (what, "faint"),
