@@ -38,8 +38,8 @@ const NETWORKS: &str = "NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the ne
 const PACKAGES: &str = "OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and \
      otherpkglist name; NOSYNCFILES: its synclists";
 const OTHERS: [&str; 1] = [
-    "ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, \
-     monitoring, service pools, vlans and kits set",
+    "ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID, MACMAC and the like: what zones, \
+     monitoring, service pools, vlans and kits set, and the mac table as it is",
 ];
 
 /// Builds environments, and notes what can't be carried over.
@@ -65,9 +65,11 @@ impl<'a> Environments<'a> {
             self.master(&mut env, master, None);
         }
         for (n, network) in (1..).zip(&xcat.networks) {
-            let columns: Vec<String> =
-                network.iter().map(|(column, value)| format!("{column}={value}")).collect();
-            env.insert(format!("NETWORKS_LINE{n}"), columns.join("||"));
+            // As xCAT's Postage.pm has it: the comments last, and without their text.
+            let columns = network.iter().filter(|(column, _)| column != "comments");
+            let columns: String =
+                columns.map(|(column, value)| format!("{column}={value}||")).collect();
+            env.insert(format!("NETWORKS_LINE{n}"), columns + "comments=");
             env.insert("NETWORKS_LINES".to_owned(), n.to_string());
         }
         let no = self.ssh_between().is_some_and(|groups| !groups.contains(&"ALLGROUPS"));

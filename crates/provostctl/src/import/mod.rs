@@ -55,7 +55,7 @@ pub(crate) enum Import {
 #[derive(clap::Args)]
 pub(crate) struct FromXcat {
     /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l -z`,
-    /// `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype, noderes,
+    /// `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, nodegroup, nodetype, noderes,
     /// networks and routes
     #[arg(value_name = "FILE", required_unless_present_any = ["from_xcat", "mypostscripts", "compare"])]
     files: Vec<PathBuf>,

@@ -221,7 +221,8 @@ impl Writer<'_> {
         for item in names(list) {
             if let Some(unknown) = mypostscript::variables(&item).find(|v| !env.contains_key(*v)) {
                 self.notes.add(format!(
-                    "{item:?} of {of}: ${unknown} isn't known here; write the step with its value"
+                    "{item:?} of {of}: ${unknown} isn't known here; write the step with its value, or import by \
+                     --mypostscripts"
                 ));
                 continue;
             }

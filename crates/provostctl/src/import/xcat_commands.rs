@@ -13,7 +13,7 @@ const COMMANDS: [&str; 10] = [
     "tabdump site",
     "tabdump postscripts",
     "tabdump nodelist",
-    "tabdump groups",
+    "tabdump nodegroup",
     "tabdump nodetype",
     "tabdump noderes",
     "tabdump networks",

@@ -86,7 +86,7 @@ fn of_imports() {
     ----- stderr -----
     not carried over: NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table; set those that your scripts read as env of [defaults] or of a group
     not carried over: OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist name; NOSYNCFILES: its synclists; set those that your scripts read as env of [defaults] or of a group
-    not carried over: ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, monitoring, service pools, vlans and kits set; set those that your scripts read as env of [defaults] or of a group
+    not carried over: ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID, MACMAC and the like: what zones, monitoring, service pools, vlans and kits set, and the mac table as it is; set those that your scripts read as env of [defaults] or of a group
     1 node; 3 not carried over
     "#);
     assert_snapshot!(import(&[&postscripts]), @"

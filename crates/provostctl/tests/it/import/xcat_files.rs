@@ -152,9 +152,11 @@ const TABDUMP: &str = r##"#!/bin/sh
 case $1 in
 site) printf '#key,value,comments,disable\n"master","10.0.0.1",,\n' ;;
 postscripts) printf '#node,postscripts,postbootscripts,comments,disable\n"xcatdefaults","syslog","otherpkgs",,\n' ;;
-networks) printf '#netname,net,mask,mgtifname,gateway,comments,disable\n"a","10.0.0.0","255.0.0.0","eth0","<xcatmaster>",,\n' ;;
+networks) printf '#netname,net,mask,mgtifname,gateway,comments,disable\n"a","10.0.0.0","255.0.0.0","eth0","<xcatmaster>","rack 1",\n' ;;
 routes) printf '#routename,net,mask,gateway,ifname,comments,disable\n"ib","10.9.0.0","255.255.0.0","10.0.0.9","eth0",,\n' ;;
-*) ;;
+nodegroup) printf '#groupname,grouptype,members,membergroups,wherevals,comments,disable\n' ;;
+nodelist | nodetype | noderes) ;;
+*) echo "Error: [mn]: No such table: $1" >&2; exit 1 ;;
 esac
 "##;
 
@@ -186,7 +188,7 @@ fn on_the_management_node_it_asks_xcat_itself() {
         "env.OTHERPKGS_INDEX = \"2\"",
         "env.ROUTE_ib = \"10.9.0.0,255.255.0.0,10.0.0.9,eth0\"",
         "env.NETWORKS_LINE1 = \"netname=a||net=10.0.0.0||mask=255.0.0.0||mgtifname=eth0||\
-         gateway=<xcatmaster>||comments=||disable=\"",
+         gateway=<xcatmaster>||disable=||comments=\"",
     ] {
         assert!(site.contains(line), "{line}\n{site}");
     }
