@@ -113,11 +113,11 @@ fn the_lines_of_an_updatenode_are_in_order() {
     let (server, web, node) = site(&[], &[]);
     let prints = "#!/bin/sh\nfor n in 1 2 3; do echo out $n; echo err $n >&2; done\nprintf end\n";
     server.script("prints", prints);
-    let mut command = node.command_by(
-        &["sh", "-c", "exec \"$@\" 2>&1", "sh"],
-        &["xcatdsklspost", "1", "-m", web.address(), "prints,first,bad", "-c"],
-    );
-    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let update = ["xcatdsklspost", "1", "-m", web.address(), "prints,first,bad", "-c"];
+    let out = node.provost(&update);
+    // All on one stream: xdsh reads the two of its remote shell one after the other.
+    assert_eq!(out.stderr, "");
+    let shown = out.stdout;
     let begins = [
         "provost: run of cn1 begins",
         "provost: fetch: ",

@@ -67,6 +67,10 @@ impl Call {
     /// Does it, and shows what the scripts print on stdout. After a run that goes on after failures this
     /// process ends as xCAT's own program does.
     pub fn run(self, input: &Input) -> ExitCode {
+        if self.is_update {
+            // xdsh reads the two streams of its remote shell one after the other.
+            let _ = rustix::stdio::dup2_stderr(std::io::stdout());
+        }
         let last_failure = Rc::new(Cell::new(0));
         let echo = OutputEcho::new(self.request.service(), Rc::clone(&last_failure));
         let output = OutputMode::Elsewhere(echo.console());
