@@ -1,5 +1,8 @@
 //! docs/migrate-from-xcat.md and docs/migrate-all-from-xcat.md: their commands do what they say.
 
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
 use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatServer, mypostscript};
 use provost_tests::{Chroot, Out, program, skip_if};
@@ -211,4 +214,56 @@ fn a_disk_whose_kickstart_failed_runs_nothing_until_that_is_mended() {
     site.server.script("syslog", SCRIPT);
     site.root.sh("provost kickstart").expect(0);
     assert!(starts(&site, "provost-boot") && !starts(&site, "provost-xcat"));
+}
+
+/// What xCAT's own commands print of the site, and of a table that there isn't.
+const XCAT: &str = r##"#!/bin/sh
+case ${0##*/}:$* in
+tabdump:site) printf '#key,value,comments,disable\n"master","10.0.0.1",,\n' ;;
+tabdump:postscripts) printf '#node,postscripts,postbootscripts,comments,disable\n"xcatdefaults","syslog","otherpkgs",,\n' ;;
+tabdump:nodelist | tabdump:nodegroup | tabdump:nodetype | tabdump:noderes | tabdump:networks | tabdump:routes) ;;
+'lsdef:-t node -l -z') printf 'cn001:\n    objtype=node\n    groups=all\n' ;;
+'lsdef:-t osimage -l -z') echo 'Could not find any object definitions to display.' ;;
+*) echo "Error: $*" >&2; exit 1 ;;
+esac
+"##;
+
+#[test]
+fn what_the_page_signs_is_what_nodes_run() {
+    let site = Site::new();
+    // Nothing empty is published.
+    site.server.script("xcatlib.sh", "#!/bin/sh\n");
+    let folder = tempfile::TempDir::new().unwrap();
+    for name in ["lsdef", "tabdump"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, XCAT).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let section = ALL_NODES.split_once("\n## Signatures\n").unwrap().1;
+    let script = section.split("\n```\n").nth(1).unwrap();
+    assert!(script.contains("--group apache"), "{script}");
+    // The web server's, here.
+    let script = script.replace("--group apache", "--group nogroup");
+    let script = script.replace("/install", site.server.path("www/install").to_str().unwrap());
+    let bin = program("provostctl");
+    let path = [folder.path(), bin.parent().unwrap(), "/usr/bin".as_ref(), "/bin".as_ref()];
+    let mut sh = Command::new("sh");
+    sh.args(["-ec", &script]).current_dir(&folder).env("PATH", std::env::join_paths(path).unwrap());
+    Out::from(sh.stdin(Stdio::null()).output().unwrap()).expect(0);
+
+    let key = std::fs::read_to_string(folder.path().join("provost.pub")).unwrap();
+    let key = key.lines().last().unwrap();
+    let config = format!("[source]\nkind = \"xcat\"\n[trust]\nkeys = [{key:?}]\n");
+    std::fs::copy(program("provost"), site.root.path("/usr/bin/provost")).unwrap();
+    std::fs::write(site.root.path("/etc/provost/provost.toml"), config).unwrap();
+    let out = site.root.sh("provost check && provost boot").expect(0);
+    assert!(!out.stderr.contains("unsigned"), "{}", out.stderr);
+    let out = site.root.sh("provost log syslog; provost log otherpkgs").expect(0);
+    assert!(out.stdout.contains("I am syslog") && out.stdout.contains("I am otherpkgs"));
+
+    // Where the group was forgotten.
+    let plan = site.server.path("www/install/provost/plans/cn001.toml");
+    std::os::unix::fs::chown(&plan, None, Some(0)).unwrap();
+    let out = site.root.sh("provost check").expect(3);
+    assert!(out.stdout.contains("publish again with --group"), "{}", out.stdout);
 }

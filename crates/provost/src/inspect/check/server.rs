@@ -340,6 +340,11 @@ impl Attempt<'_> {
                 "there is no identity yet, for which the next run asks",
                 format!("let it join: provostctl join {node}; or: provostctl pending"),
             ),
+            // provostd would have given a hint.
+            (StatusCode::FORBIDDEN, None) if hint.is_none() => (
+                "the web server can't read that file",
+                "publish again with --group and the group of the web server's user".to_owned(),
+            ),
             (_, None) => (
                 "there is no token, and the server requires one",
                 format!("`provostctl token {node}` prints one: put it where token_file says"),
