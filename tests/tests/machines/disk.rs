@@ -8,7 +8,7 @@ use provost_tests::Chroot;
 use rustix::fs::XattrFlags;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::image::{Image, initrd, kernel, unpack, unpack_selinux};
+use crate::image::{Image, initrd, kernel, unpack, unpack_cloud_init, unpack_selinux};
 use crate::machine::Machine;
 
 /// As mke2fs(8) takes it; most of it is never written.
@@ -43,6 +43,11 @@ impl Disk {
                 .unwrap();
             install(root);
         })
+    }
+
+    /// The same with cloud-init.
+    pub(crate) fn with_cloud_init(install: impl FnOnce(&Chroot)) -> Self {
+        Self::with(unpack_cloud_init, install)
     }
 
     fn with(unpack: impl FnOnce(&Path), install: impl FnOnce(&Chroot)) -> Self {

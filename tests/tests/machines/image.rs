@@ -22,6 +22,10 @@ const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-ima
 const MAKE_SELINUX: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-selinux-image.sh");
 
+/// The same with cloud-init.
+const MAKE_CLOUD_INIT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-cloud-init-image.sh");
+
 /// A node's image.
 pub(crate) struct Image {
     layer: TempDir,
@@ -148,6 +152,11 @@ pub(crate) fn unpack_selinux(folder: &Path) {
     let label = "unshare --mount sh -ec 'mount -t proc proc \"$1/proc\"; chroot \"$1\" \
         setfiles -F -e /proc /etc/selinux/default/contexts/files/file_contexts /' sh \"$1\"";
     sh(label, &[folder]);
+}
+
+/// Unpacks that root with cloud-init.
+pub(crate) fn unpack_cloud_init(folder: &Path) {
+    unpack_from(&made("vm-cloud-init", MAKE_CLOUD_INIT, Some(&base())), folder);
 }
 
 fn unpack_from(image: &Path, folder: &Path) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod cgroup_v1;
+mod cloud_init;
 mod disk;
 mod disk_backed;
 mod diskless;
