@@ -61,3 +61,20 @@ fn a_number_that_is_too_big_is_named_and_the_rest_of_its_file_counts() {
     // It was reported: the file's servers are asked.
     assert_eq!(cluster.status("cn001")["cause"], "config");
 }
+
+#[test]
+fn a_folder_that_is_relative_is_refused_and_named() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let file = node.path("provost.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    let state = node.path("state");
+    assert!(config.contains(state.to_str().unwrap()), "{config}");
+    std::fs::write(&file, config.replace(state.to_str().unwrap(), "state")).unwrap();
+    let checked = node.provost(&["check"]).expect(2);
+    let all = checked.stdout + &checked.stderr;
+    assert!(all.contains("paths.state: \"state\" isn't an absolute path"), "{all}");
+}

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, de};
 use toml::{Table, Value};
 
 use super::fragment::Fragment;
@@ -134,7 +134,19 @@ pub(crate) fn is_known(key: &str) -> bool {
 pub(crate) fn check(key: &str, value: &Value) -> Result<(), toml::de::Error> {
     let mut table = defaults()?;
     put(&mut table, key, value.clone());
-    Fragment::deserialize(table).map(|_| ())
+    Fragment::deserialize(table)?;
+    match value.as_str() {
+        // Scripts have another working folder, and a boot another one than an admin.
+        Some(path) if is_folder(key) && !path.starts_with('/') => {
+            Err(de::Error::custom(format_args!("{path:?} isn't an absolute path")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the value of `key` is a folder on this node.
+fn is_folder(key: &str) -> bool {
+    key.starts_with("paths.") && key != "paths.group"
 }
 
 /// All values of `table` with their keys. An empty section is kept, so that its name is checked.

@@ -239,6 +239,8 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
         ("\n[fetsh]\n", "10.toml:2: fetsh: unknown field"),
         ("[run]\nslow = \"1s\"\nslow = \"2s\"\n", "10.toml:3: "),
         ("token = \"secret\"\n", "10.toml:1: token: unknown field"),
+        ("[paths]\nstate = \"provost\"\n", "10.toml:2: paths.state: \"provost\" isn't an absolute"),
+        ("[paths]\nlog = \"\"\n", "10.toml:2: paths.log: \"\" isn't an absolute path"),
     ] {
         ground.write("etc/provost.d/10.toml", text);
         let input = ground.read(&[]);
