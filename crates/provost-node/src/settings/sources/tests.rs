@@ -253,11 +253,21 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
 
 #[test]
 fn a_key_with_a_typing_error_is_the_only_failure_and_not_also_that_its_value_is_missing() {
-    let text = "node = \"a\"\nsevrers = [\"http://f\"]\n[trust]\nunsigned = true\n";
-    let ground = Ground::new(&[("etc/provost.toml", text)]);
-    let (_, failures) = ground.read(&[]).usable();
-    let failures = failures.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert!(failures.len() == 1 && failures[0].contains(":2: sevrers: unknown"), "{failures:?}");
+    for (text, part) in [
+        (
+            "node = \"a\"\nsevrers = [\"http://f\"]\n[trust]\nunsigned = true\n",
+            ":2: sevrers: unknown",
+        ),
+        (
+            "node = \"a\"\nservers = [\"http://f\"]\n[trust]\nkey = [\"RW\"]\n",
+            ":4: trust.key: unknown",
+        ),
+    ] {
+        let ground = Ground::new(&[("etc/provost.toml", text)]);
+        let (_, failures) = ground.read(&[]).usable();
+        let failures = failures.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(failures.len() == 1 && failures[0].contains(part), "{failures:?}");
+    }
 }
 
 #[test]
