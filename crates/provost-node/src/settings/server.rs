@@ -16,6 +16,9 @@ pub fn parse(text: &str, from: &str) -> Result<Url, Failure> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(refused("it isn't an http or https URL".to_owned()));
     }
+    if url.query().or(url.fragment()).is_some() {
+        return Err(refused("it has a `?` or a `#`".to_owned()));
+    }
     if !url.path().ends_with('/') {
         url.set_path(&format!("{}/", url.path()));
     }

@@ -313,6 +313,16 @@ fn a_servers_name_is_written_in_ascii() {
 }
 
 #[test]
+fn a_server_has_no_query_and_no_fragment_which_would_swallow_the_paths() {
+    for wrong in ["http://10.0.0.1:8480/?x=1", "http://10.0.0.1:8480/#www"] {
+        let text = format!("servers = [\"http://10.0.0.2\", {wrong:?}]\n");
+        let (settings, failures) = Ground::new(&[("etc/provost.toml", &*text)]).read(&[]).usable();
+        assert_eq!(settings.servers.len(), 1, "{wrong}");
+        assert!(failures[0].message.contains("it has a `?` or a `#`"), "{}", failures[0]);
+    }
+}
+
+#[test]
 fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_not_count_is_known()
 {
     let ground = Ground::new(&[
