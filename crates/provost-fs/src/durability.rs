@@ -29,7 +29,7 @@ pub(crate) fn sync_name(path: &Path, durability: Durability) -> io::Result<()> {
 }
 
 /// The folder that holds `path`; for a bare name that is the working directory.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

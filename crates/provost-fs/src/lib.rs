@@ -24,8 +24,8 @@ use std::io;
 use std::path::Path;
 
 pub use accounts::{group_id, user_name};
-pub use durability::{Durability, in_the_way, sync_folder};
-use durability::{context, folder_of, sync_name};
+pub use durability::{Durability, folder_of, in_the_way, sync_folder};
+use durability::{context, sync_name};
 pub use given::{open_given, read_given, read_given_text, read_input};
 pub use new_file::NewFile;
 pub use open::{Refusal, check_len, open, open_bounded, open_to_read, read, refusal};

@@ -38,6 +38,14 @@ fn a_file_in_the_place_of_the_library_is_named_with_what_to_do() {
 }
 
 #[test]
+fn a_file_in_the_place_of_state_is_named_with_what_to_do() {
+    let (_cluster, node) = node();
+    fs::write(node.path("state"), "").unwrap();
+    let path = node.path("state").display().to_string();
+    node.provost(&["boot"]).expect(2).says(&[&path, "hint: move away (mv) what is in its place"]);
+}
+
+#[test]
 fn a_folder_in_the_place_of_a_journal_beside_an_earlier_one_is_named() {
     let (_cluster, node) = node();
     let journal = node.path("log/services/run.json");

@@ -1,7 +1,7 @@
 //! The lock of a run: one run at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
 use provost_fs::refusal;
@@ -40,7 +40,8 @@ impl RunLock {
             let message = format!("taking the lock {}", path.display());
             let hint = match refusal(&e) {
                 Some(why) => why.hint(&path),
-                None => "run as root, and check that STATE is on a writable file system".to_owned(),
+                None if e.kind() == ErrorKind::PermissionDenied => "run as root".to_owned(),
+                None => return LockError::Failed(Failure::of_state(message, state, e)),
             };
             LockError::Failed(Failure::local(message, hint).caused_by(e))
         };

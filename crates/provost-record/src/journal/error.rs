@@ -15,7 +15,7 @@ pub(super) type Result<T> = std::result::Result<T, JournalError>;
 impl JournalError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        let folder = self.path.parent().unwrap_or(Path::new("/")).display();
+        let folder = provost_fs::folder_of(&self.path).display();
         if let Some(why) = provost_fs::refusal(&self.source) {
             return why.hint(&self.path);
         }
