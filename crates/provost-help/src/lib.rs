@@ -6,4 +6,4 @@ pub mod sections;
 mod usage;
 
 pub use layout::{Heading, Layout};
-pub use usage::complain;
+pub use usage::{complain, print};

@@ -30,6 +30,18 @@ pub fn complain(error: &Error, program: &Command, args: &[OsString]) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Prints help or a version on stdout. A closed pipe is no error: nobody wants to read it.
+///
+/// # Errors
+///
+/// Where stdout can't be written, such as to a full disk.
+pub fn print(text: &Error) -> io::Result<()> {
+    match text.print().and_then(|()| io::stdout().flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e),
+        _ => Ok(()),
+    }
+}
+
 /// The command that the line means, as far as it names one.
 fn command(error: &Error, program: &Command, args: &[OsString]) -> String {
     let unknown = match error.get(ContextKind::InvalidSubcommand) {

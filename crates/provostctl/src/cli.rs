@@ -304,9 +304,8 @@ fn parse() -> Result<Cli, Refused> {
         return Err(Refused::By(failure));
     }
     if !error.use_stderr() {
-        // Nobody may read it.
-        let _ = error.print();
-        return Err(Refused::Said(ExitCode::SUCCESS));
+        let printed = output::written(provost_help::print(&error));
+        return Err(printed.map_or_else(Refused::By, |()| Refused::Said(ExitCode::SUCCESS)));
     }
     provost_help::complain(&error, &program, &args);
     Err(Refused::Said(ExitCode::from(WRONG)))

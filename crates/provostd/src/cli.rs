@@ -124,7 +124,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(WRONG);
         }
         // Help and version.
-        Err(text) => text.exit(),
+        Err(text) => return written(provost_help::print(&text)),
     };
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
     match cli.log_format {
@@ -219,7 +219,11 @@ fn say(text: Result<String, ShowError>) -> ExitCode {
 }
 
 fn print(text: &str) -> ExitCode {
-    match io::stdout().write_all(text.as_bytes()) {
+    written(io::stdout().write_all(text.as_bytes()))
+}
+
+fn written(result: io::Result<()>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error, "check where its output goes", FAILED),
     }

@@ -23,7 +23,7 @@ use crate::inspect::{self, Wait};
 use crate::kinds::KINDS;
 use crate::xcat;
 use provost_node::failure::Failure;
-use provost_node::observe::console::complain;
+use provost_node::observe::console::{complain, exit, printed};
 use provost_node::room;
 use provost_node::runner;
 use provost_node::runner::{OutputMode, RunRequest};
@@ -240,9 +240,7 @@ fn run() -> ExitCode {
                 provost_help::complain(&e, &program, &args);
                 return ExitCode::Usage;
             }
-            // Help and version are no errors; where nobody reads them there is nothing to do.
-            let _ = e.print();
-            return ExitCode::Done;
+            return exit(printed(provost_help::print(&e)));
         }
     };
     let command = match cli.command {

@@ -1,5 +1,6 @@
 //! Help texts and wrong usage.
 
+use std::fs::File;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -11,6 +12,26 @@ fn run(line: &str) -> Out {
     let mut command = Command::new(program(words.next().unwrap()));
     command.args(words).env_remove("PROVOST_CONFIG").env_remove("PROVOSTCTL_ADMIN");
     command.stdin(Stdio::null()).output().unwrap().into()
+}
+
+#[test]
+fn that_cannot_be_written_is_an_error() {
+    for line in [
+        "provost --help",
+        "provost --version",
+        "provost help boot",
+        "provostctl nodes --help",
+        "provostctl --version",
+        "provostd --help",
+        "provostd ca --help",
+    ] {
+        let mut words = line.split(' ');
+        let mut command = Command::new(program(words.next().unwrap()));
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let out = Out::from(command.args(words).stdout(full).output().unwrap());
+        assert!(out.code.is_some_and(|code| code > 0), "{line}: {:?}", out.code);
+        out.says(&["No space left on device", "hint: check where"]);
+    }
 }
 
 #[test]
