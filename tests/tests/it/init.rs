@@ -220,6 +220,21 @@ fn an_init_that_was_killed_goes_on_and_leaves_no_half_of_a_file() {
 }
 
 #[test]
+fn of_two_at_once_the_second_finds_what_the_first_has_made() {
+    enter_own_network("10.0.0.1/8");
+    for _ in 0..repeats(3, 50) {
+        let machine = Machine::new();
+        let both = [(); 2].map(|()| {
+            let mut init = machine.init_command(&[]);
+            init.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        let both = both.map(|init| Out::from(init.wait_with_output().unwrap()).expect(0).stdout);
+        let wrote = both.each_ref().map(|said| said.matches("wrote: ").count());
+        assert!(wrote.contains(&0) && wrote[0] != wrote[1], "{both:#?}");
+    }
+}
+
+#[test]
 fn what_is_there_is_used_and_what_is_wrong_is_named() {
     enter_own_network("10.0.0.1/8");
     let machine = Machine::new();

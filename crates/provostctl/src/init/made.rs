@@ -1,6 +1,6 @@
 //! Files that are made once: each is complete or absent, and one that is there stays.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
@@ -66,6 +66,23 @@ pub(super) fn say(line: &str) -> Result<(), Failure> {
     output::print(format!("{line}\n").as_bytes())
 }
 
+/// Waits until no other init works in `folder`, which is made, for as long as what is returned lives.
+pub(super) fn only_one(folder: &Path) -> Result<File, Failure> {
+    let locked = || {
+        open_folder(folder)?;
+        let lock = File::open(folder)?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                output::note("waiting for another provostctl init, which works here");
+                lock.lock()?;
+            }
+            tried => tried?,
+        }
+        Ok(lock)
+    };
+    locked().map_err(|e| failed(folder, &e))
+}
+
 pub(super) fn failed(path: &Path, e: &io::Error) -> Failure {
     let hint =
         "make room, or let root write there; then run provostctl init again: it goes on from here";
@@ -86,7 +103,11 @@ fn open_folder(path: &Path) -> io::Result<()> {
     if let Some(above) = path.parent() {
         open_folder(above)?;
     }
-    DirBuilder::new().mode(0o755).create(path)?;
+    match DirBuilder::new().mode(0o755).create(path) {
+        // Another process was first.
+        Err(_) if path.is_dir() => return Ok(()),
+        made => made?,
+    }
     fs::set_permissions(path, Permissions::from_mode(0o755))
 }
 

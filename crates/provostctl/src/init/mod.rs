@@ -83,6 +83,11 @@ impl Init {
         }
         let dir = std::path::absolute(&self.dir).map_err(|e| failed(&self.dir, &e))?;
         let make = Maker { dry_run: self.dry_run };
+        if !self.dry_run && !dir.exists() {
+            // Nothing is made for a wrong command line.
+            Addresses::find(&self.address)?;
+        }
+        let _only_one = (!self.dry_run).then(|| made::only_one(&dir)).transpose()?;
         let mut places = self.places(&dir)?;
         let addresses = self.write_provostd(make, &dir, &mut places)?;
         self.write_key(make, &places)?;
