@@ -63,6 +63,20 @@ fn a_number_that_is_too_big_is_named_and_the_rest_of_its_file_counts() {
 }
 
 #[test]
+fn the_log_of_a_script_in_a_folder_is_shown_by_the_command_of_its_hint() {
+    let mut cluster = Cluster::new();
+    cluster.script("site/set up", "#!/bin/sh\necho here\nexit 3\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"'site/set up'\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"])
+        .expect(1)
+        .says(&["hint: see all its output", "provost log 'site/set up'; fix"]);
+    let log = node.provost(&["log", "site/set up"]).expect(0).stdout;
+    assert!(log.contains("here"), "{log}");
+}
+
+#[test]
 fn a_folder_that_is_relative_is_refused_and_named() {
     let mut cluster = Cluster::new();
     cluster.script("one", "#!/bin/sh\n");

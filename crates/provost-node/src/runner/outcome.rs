@@ -6,7 +6,7 @@ use std::time::Duration;
 use provost_exec::{EndCause, NotStarted, Outcome as Executed, Why};
 use provost_plan::Step;
 use provost_record::{Cause, Inner, Outcome, Phase, Record, Service};
-use provost_steplog::wording;
+use provost_steplog::{quote, wording};
 
 use super::own_hint;
 use crate::failure::Failure;
@@ -115,7 +115,7 @@ fn shown(
     log: &Path,
     after_fix: &str,
 ) -> Record {
-    let name = script.file_name().unwrap_or_default().display();
+    let name = quote(record.stage.as_deref());
     // What is only tried leaves no log where `provost log` looks.
     let again = match std::env::var_os(AGAIN) {
         Some(_) => format!("fix it, then: {after_fix}"),
