@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use provost_steplog::terminal::plain;
 
+use super::log_file::LogFile;
 use super::secrets::{Redactor, Secrets};
 use super::stream::Stream;
 
@@ -35,7 +36,7 @@ const LAST_LINE_LEN: usize = 1024;
 /// Takes a program's output, writes the log, keeps the last lines. Needs the same memory
 /// whatever the program prints.
 pub(crate) struct Capture {
-    log: Option<File>,
+    log: Option<LogFile>,
     error: Option<io::Error>,
     /// What takes secrets out, where there are any.
     redactor: Option<Redactor>,
@@ -57,7 +58,7 @@ impl Capture {
     /// Writes to `log`, and lets none of `secrets` through.
     pub(crate) fn new(log: &Path, secrets: &Secrets) -> Self {
         let (log, error) = match open(log) {
-            Ok(file) => (Some(file), None),
+            Ok(file) => (Some(LogFile::new(file)), None),
             Err(e) => (None, Some(e)),
         };
         Self {
@@ -197,7 +198,7 @@ impl Capture {
     pub(crate) fn write(&mut self) {
         self.due = None;
         if let Some(log) = &mut self.log
-            && let Err(e) = log.write_all(&self.out)
+            && let Err(e) = log.write(&self.out)
         {
             // The script goes on; that its log is cut short is told with the outcome.
             self.error = Some(e);
@@ -244,7 +245,8 @@ impl Capture {
     /// Writes what waits. Returns why the log is incomplete, if it is.
     pub(crate) fn close(mut self) -> Option<io::Error> {
         self.write();
-        self.error
+        let finished = self.log.map_or(Ok(()), LogFile::finish);
+        self.error.or(finished.err())
     }
 }
 
@@ -356,7 +358,8 @@ mod tests {
     fn a_log_that_cannot_be_written_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let mut capture = Capture::new(&folder.path().join("log"), &Secrets::default());
-        capture.log = Some(File::options().write(true).open("/dev/full").unwrap());
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        capture.log = Some(LogFile::new(full));
         capture.take(Stream::Stdout, b"one\n");
         let (last, _) = capture.finish();
         assert_eq!(last, ["one"]);

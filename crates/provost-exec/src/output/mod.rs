@@ -2,6 +2,7 @@
 
 mod capture;
 mod encoded;
+mod log_file;
 mod pipe;
 mod pipes;
 mod secrets;
