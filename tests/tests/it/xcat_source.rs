@@ -300,7 +300,7 @@ fn check_tries_an_xcat_management_node() {
         "ok server http://",
         "lists 4 postscripts and folders",
         "note signature",
-        "ok plan 2 postscripts, 1 postbootscripts",
+        "ok plan 2 postscripts, 1 postbootscript",
     ] {
         assert!(told.contains(part), "no {part:?} in {told}");
     }

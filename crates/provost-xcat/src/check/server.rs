@@ -10,6 +10,7 @@ use provost_node::settings::{Settings, Xcat};
 use provost_plan::Step;
 use provost_plan::mypostscript::{List, UnusableLine};
 use provost_record::Cause;
+use provost_steplog::wording;
 use reqwest::Url;
 use tokio::time::Instant;
 
@@ -62,10 +63,10 @@ async fn attempt(
     findings.push(match (&own, &mistake) {
         (Ok(_), Some(mistake)) => Finding::failed("plan", mistake),
         (Ok(own), None) => {
-            let n = |list| steps(own)(list).len();
-            let (post, boot) = (n(List::Postscripts), n(List::Postbootscripts));
-            let from = &own.from;
-            Finding::ok("plan", format!("{post} postscripts, {boot} postbootscripts, by {from}"))
+            let n = |list, what| wording::count(steps(own)(list).len(), what);
+            let post = n(List::Postscripts, "postscript");
+            let boot = n(List::Postbootscripts, "postbootscript");
+            Finding::ok("plan", format!("{post}, {boot}, by {}", own.from))
         }
         (Err(miss), _) => Finding::failed("plan", &miss.failure),
     });
