@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use provost_record::{Run, Stage};
+use provost_record::{FETCH, Run, Stage};
 use provost_steplog::{Entry, Lines};
 use serde::Serialize;
 
@@ -30,8 +30,12 @@ pub struct FirstDifference {
 pub(super) type Logged<'r> = ((&'r Run, &'r Stage), Option<&'r [u8]>);
 
 impl FirstDifference {
-    /// What differs between the logs of a stage on `node`, where both were uploaded.
-    pub(super) fn between(node: &str, (then, old): Logged, (now, new): Logged) -> Self {
+    /// What differs between the logs of a stage on `node`, where both were uploaded. Fetching has none anywhere.
+    pub(super) fn between(node: &str, (then, old): Logged, (now, new): Logged) -> Option<Self> {
+        (now.1.stage != FETCH).then(|| Self::of_script(node, (then, old), (now, new)))
+    }
+
+    fn of_script(node: &str, (then, old): Logged, (now, new): Logged) -> Self {
         let (Some(before), Some(after)) = (old.map(output), new.map(output)) else {
             return Self { command: Some(command(node, then, now)), ..Self::default() };
         };

@@ -45,7 +45,8 @@ pub struct SinceSuccess {
     between: Vec<Between>,
     #[serde(flatten)]
     published: NodeChanges,
-    output: FirstDifference,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<FirstDifference>,
 }
 
 /// A value then and now.
@@ -100,18 +101,18 @@ impl<'r> LastSuccess<'r> {
         (numbers(then.bundle, now.bundle), numbers(then.plan, now.plan))
     }
 
-    /// What differs between the logs of the two stages on `node`, where both were uploaded.
+    /// What differs between the logs of the two stages on `node`, where both were uploaded; fetching has no log.
     pub fn first_difference(
         &self,
         node: &str,
         then: Option<&[u8]>,
         now: Option<&[u8]>,
-    ) -> FirstDifference {
+    ) -> Option<FirstDifference> {
         FirstDifference::between(node, (self.then, then), (self.now, now))
     }
 
     /// What has changed; `published` is what was between the generations, `output` what differs in the logs.
-    pub fn compare(&self, published: NodeChanges, output: FirstDifference) -> SinceSuccess {
+    pub fn compare(&self, published: NodeChanges, output: Option<FirstDifference>) -> SinceSuccess {
         let ((then, _), (now, failed)) = (self.then, self.now);
         SinceSuccess {
             stage: failed.stage.clone(),
@@ -206,7 +207,7 @@ impl SinceSuccess {
 
     /// What to type to see how the outputs differ, where a log isn't at the management node.
     pub fn output_command(&self) -> Option<&str> {
-        self.output.command()
+        self.output.as_ref()?.command()
     }
 
     /// What differs, for people: names and words, in which nothing is escaped.
@@ -254,8 +255,8 @@ impl SinceSuccess {
         let runs = format!("{}, then {}", self.success, self.failure);
         let hidden = self.published.hidden.clone().filter(|_| self.published.diff.is_none());
         let hidden = hidden.map(|why| ("no diff", why));
-        let ends = [("output", self.output.text()), ("runs", runs)];
-        ends.into_iter().chain(hidden).collect()
+        let output = self.output.as_ref().map(|output| ("output", output.text()));
+        output.into_iter().chain([("runs", runs)]).chain(hidden).collect()
     }
 }
 

@@ -160,6 +160,28 @@ fn a_changed_plan_a_step_before_it_and_the_first_line_that_differs_are_told() {
     assert_eq!(out, "2c2\n< at sda\n---\n> at sdb\n", "{command}");
 }
 
+/// Fetching prints nothing into a log: there is no command that compares two.
+#[test]
+fn a_failed_fetch_is_compared_by_what_there_is_of_it() {
+    let mut cluster = Cluster::new();
+    cluster.script("disk", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"disk\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    std::fs::write(cluster.www().join("manifest.toml"), "").unwrap();
+    node.provost(&["boot"]).expect(3);
+    let told = cluster.ctl(&["why", "cn001"]).expect(0).stdout;
+    assert!(told.contains("\nsince fetch last succeeded ("), "{told}");
+    assert!(!told.contains("00-fetch") && !told.contains("    output "), "{told}");
+    assert!(told.contains("\n    runs        "), "{told}");
+    let document: Value = cluster.ctl(&["why", "cn001", "--format", "json"]).expect(0).json();
+    assert_eq!(document["changed"]["stage"], "fetch", "{document}");
+    assert!(document["changed"]["output"].is_null(), "{document}");
+    let page = cluster.daemon().get("/nodes/cn001");
+    assert!(page.contains("fetch last succeeded") && !page.contains("00-fetch"), "{page}");
+}
+
 #[test]
 fn a_held_node_shows_why_it_is_and_what_has_changed_before() {
     let mut cluster = Cluster::new();
