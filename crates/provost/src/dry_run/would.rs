@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use provost_steplog::{Command, Commands, Event, Lines};
+use provost_steplog::{Command, Commands, Entry, Event, Lines};
 use serde::Serialize;
 
 /// The most that are kept.
@@ -51,6 +51,8 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ),
     ("change SELinux's state", &["setenforce", "setsebool"]),
 ];
+/// What any program says, a shell too, that may not write to a file of the kernel: strerror(3).
+const READ_ONLY: &str = "Read-only file system";
 /// What systemctl would have done, by its first argument that is no option.
 const OF_SERVICES: &[&str] = &[
     "start",
@@ -91,6 +93,9 @@ pub(super) fn read(logs: &[PathBuf], host_name: Option<&str>) -> Vec<Would> {
         let mut lines = Lines::new(BufReader::new(file));
         let mut commands = Commands::new(0);
         while let Ok(Some(line)) = lines.read() {
+            if let Entry::Output { text, .. } = line.entry {
+                all.extend(by_message(&String::from_utf8_lossy(text)));
+            }
             let Some(Event::Ended(command)) = commands.take(&line) else { continue };
             all.extend(by_command(&command));
         }
@@ -101,6 +106,16 @@ pub(super) fn read(logs: &[PathBuf], host_name: Option<&str>) -> Vec<Would> {
     let name = host_name.map(|name| format!("set the host name to {name}"));
     all.extend(name.map(|would| Would { command: None, would }));
     all
+}
+
+/// A kernel setting that a shell itself would have changed, as in `echo 1 >/proc/sys/…`: no command shows that.
+fn by_message(text: &str) -> Option<Would> {
+    if !text.contains(READ_ONLY) {
+        return None;
+    }
+    let mut words = text.split(|c: char| c.is_whitespace() || "'\"‘’".contains(c));
+    let path = words.find(|word| word.starts_with("/proc/") || word.starts_with("/sys/"))?;
+    Some(Would { command: None, would: format!("write to {}", path.trim_end_matches(':')) })
 }
 
 fn by_command(command: &Command) -> Option<Would> {
@@ -159,6 +174,24 @@ fn would(words: &[String], has_failed: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernel_settings_that_shells_would_change_are_known() {
+        for (text, path) in [
+            (
+                "./s: line 2: /proc/sys/vm/swappiness: Read-only file system",
+                "/proc/sys/vm/swappiness",
+            ),
+            ("sh: 1: cannot create /sys/a/0:1: Read-only file system", "/sys/a/0:1"),
+            ("ksh: /proc/sys/a: cannot create [Read-only file system]", "/proc/sys/a"),
+            ("OSError: [Errno 30] Read-only file system: '/proc/sys/a'", "/proc/sys/a"),
+        ] {
+            assert_eq!(by_message(text).unwrap().would, format!("write to {path}"));
+        }
+        for text in ["s: /opt/proc/a: Read-only file system", "/proc/sys/a: Permission denied"] {
+            assert_eq!(by_message(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn commands_that_a_sandbox_refuses_are_known() {

@@ -29,6 +29,8 @@ touch /marker/conf2 && rm /marker/conf2
 hostname cn001
 ip route add 10.9.9.0/24 dev lo
 echo "$ROOTPASSWD"
+echo 1 >/proc/sys/net/ipv4/ip_forward
+systemctl restart chronyd
 exit 3"#;
 /// Keys of its document that need a file system that is full, SELinux, or a database.
 const RARE: &[&str] = &[
@@ -77,10 +79,17 @@ changed /marker/plain: mode 0755 -> 0700
     match missing::tracing() {
         None => {
             let route = "ip route add 10.9.9.0/24 dev lo: would change the network\n";
+    let setting = "\nwould write to /proc/sys/net/ipv4/ip_forward\n";
+    assert!(out.stdout.contains(setting), "{}", out.stdout);
             assert!(out.stdout.contains(route), "{}", out.stdout);
         }
         Some(missing) => skip_part(&missing),
     }
+            let service = "systemctl restart chronyd: would restart chronyd\n";
+            match missing::program("systemctl", "systemd") {
+                None => assert!(out.stdout.contains(service), "{}", out.stdout),
+                Some(missing) => skip_part(&missing),
+            }
     assert!(!format!("{out:?}").contains("verysecret"), "{out:?}");
     out.says(&["changes: FAILED", "exit status 3"]);
 }
