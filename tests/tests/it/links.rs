@@ -53,3 +53,18 @@ fn each_leads_to_a_file_and_a_heading() {
     assert!(count > 50, "{count} links were found");
     assert!(broken.is_empty(), "{broken:#?}");
 }
+
+#[test]
+fn no_how_to_guide_is_longer_than_150_lines() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs");
+    let index = fs::read_to_string(docs.join("README.md")).unwrap();
+    let guides = index.split_once("\n## How-to guides\n").unwrap().1;
+    let guides = guides.split("\n## ").next().unwrap();
+    // A link to a heading leads into a page of another kind.
+    let pages: Vec<_> = links(guides).filter(|link| link.ends_with(".md")).collect();
+    assert!(pages.len() > 20, "{pages:?}");
+    for page in pages {
+        let lines = fs::read_to_string(docs.join(page)).unwrap().lines().count();
+        assert!(lines <= 150, "{page} has {lines} lines");
+    }
+}
