@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use provost_bundle::PublicKey;
 use provost_plan::nodes::fold;
 use provost_publish::Succession;
-use provost_steplog::terminal::escape_json;
+use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::wording;
 use serde::Serialize;
 
@@ -95,7 +95,10 @@ impl ShowKeys {
         };
         output::print(text.as_bytes())?;
         if let Err(why) = asked {
-            output::note(&format!("note: which nodes trust which key isn't known: {why}"));
+            output::note(&format!(
+                "note: which nodes trust which key isn't known: {}",
+                escape_cell(&why)
+            ));
         }
         Ok(())
     }
@@ -170,6 +173,8 @@ fn text(keys: &[Shown]) -> String {
             }
             None => {}
         }
+        // It may have come from a node.
+        let id = escape_cell(id);
         format!("{id}  {}  {words}\n", key.as_deref().unwrap_or("(its line isn't known)"))
     };
     keys.iter().map(line).collect()

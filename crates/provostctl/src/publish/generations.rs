@@ -9,6 +9,7 @@ use std::time::Duration;
 use provost_api::admins::{GENERATIONS, Generations as Reported};
 use provost_bundle::PublicKey;
 use provost_publish::{Generations, Succession, Used};
+use provost_steplog::terminal::escape_cell;
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Admin};
@@ -122,7 +123,8 @@ pub(super) fn reported(
 /// Says that the daemon can't be asked.
 pub(super) fn note_not_asked(why: &str) {
     output::note(&format!(
-        "note: provostd wasn't asked what nodes have seen, and which keys they trust: {why}"
+        "note: provostd wasn't asked what nodes have seen, and which keys they trust: {}",
+        escape_cell(why)
     ));
 }
 

@@ -86,7 +86,8 @@ pub(crate) fn check_nodes(
     let nodes: Vec<String> = refusing.iter().map(of_key).collect();
     let error = format!("publishing with key {own}: nodes would refuse it: {}", nodes.join("; "));
     let hint = "publish with the key that they trust, and let it name this one: provostctl key rotate; or \
-                add this one to [trust] keys there, and let each run once";
+                add this one to [trust] keys there, and let each run once; of a node that is gone: \
+                provostctl remove NODE";
     Err(Failure::new(error, hint))
 }
 

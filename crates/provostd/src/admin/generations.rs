@@ -34,7 +34,10 @@ pub(crate) async fn generations(
     let bundles = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).collect();
     let plans = seen.iter().map(|(node, seen)| (node.clone(), seen.plan));
     let plans = plans.filter(|(_, plan)| plausible(plan)).collect();
-    let keys = seen.into_iter().map(|(node, seen)| (node, seen.keys));
+    let keys = seen.into_iter().map(|(node, mut seen)| {
+        seen.keys.retain(|key| is_key_id(key));
+        (node, seen.keys)
+    });
     let folder = www.clone();
     Ok(Json(Generations {
         www: www.to_path_buf(),
@@ -46,6 +49,13 @@ pub(crate) async fn generations(
         keys: keys.filter(|(_, keys)| !keys.is_empty()).collect(),
         succession: spawn_blocking(move || succession(&folder, &data)).await?,
     }))
+}
+
+/// Whether it is an id as minisign shows it. What else a node names as a key that it trusts is its mistake,
+/// or malice, and would keep the admin from publishing.
+fn is_key_id(text: &str) -> bool {
+    let is_digit = |c: u8| c.is_ascii_digit() || (b'A'..=b'F').contains(&c);
+    text.len() == 16 && text.bytes().all(is_digit)
 }
 
 /// What is known of the publisher's keys, by what is published, or was when this was asked before.

@@ -3,7 +3,9 @@
 
 use std::fs;
 
+use provost_tests::reporters::{Reporters, begins, fetched};
 use provost_tests::{Cluster, web_group};
+use serde_json::json;
 
 use crate::keys::revoked::{path, revoke, stolen};
 use crate::keys::rotations::{configure, node, rotate};
@@ -100,6 +102,30 @@ fn a_key_that_nodes_have_said_they_do_not_trust_publishes_nothing() {
     nodes[1].provost(&["boot"]).expect(3);
     publish().expect(0);
     nodes.iter().for_each(|node| drop(node.provost(&["boot"]).expect(0)));
+}
+
+#[test]
+fn what_a_node_names_as_keys_and_are_none_keeps_no_one_from_publishing() {
+    let cluster = cluster();
+    publish(&cluster, "key/provost.key", &[]).expect(0);
+    let nodes = Reporters::new(&cluster, "cn[1-2]");
+    let keys = json!(["E\u{1b}[31m\u{202e}\r\n", "0123456789abcdef", "0123456789ABCDEF0"]);
+    let mut fetch = fetched();
+    fetch["keys"] = keys;
+    nodes.send(0, 1, &[begins(), fetch.clone()]);
+    cluster.script("hello", "#!/bin/sh\necho again\n");
+    publish(&cluster, "key/provost.key", &[]).expect(0);
+    let www = path(&cluster, "www");
+    let shown = cluster.ctl(&["key", "show", "--to", &www]).expect(0).stdout;
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+    // What could be a key's id counts, and whoever knows better is told the way out.
+    fetch["keys"] = json!(["0123456789ABCDEF"]);
+    nodes.send(1, 1, &[begins(), fetch]);
+    cluster.script("hello", "#!/bin/sh\necho once more\n");
+    let refused = ["cn2 trusts key 0123456789ABCDEF", "provostctl remove NODE"];
+    publish(&cluster, "key/provost.key", &[]).expect(1).says(&refused);
+    cluster.ctl(&["remove", "cn2", "--yes"]).expect(0);
+    publish(&cluster, "key/provost.key", &[]).expect(0);
 }
 
 #[test]
