@@ -52,6 +52,7 @@ mod hooks;
 mod host_keys;
 mod hostile;
 mod how_steps_end;
+mod huge_reports;
 mod ignored_failures;
 mod in_the_way;
 mod init;

@@ -247,11 +247,12 @@ impl ShownRun {
             None => running.map_or(0, |running| running.elapsed_ms),
             Some(_) => stage.duration_ms.unwrap_or_default(),
         };
-        let all: u64 = run.stages.iter().map(took).sum();
-        let mut at = 0;
+        // These are the node's own numbers, however large.
+        let all = run.stages.iter().map(took).fold(0, u64::saturating_add);
+        let mut at = 0_u64;
         let steps = run.stages.iter().enumerate().map(|(index, stage)| {
             let begins = at;
-            at += took(stage);
+            at = at.saturating_add(took(stage));
             Step::of(run, node, index, stage, (begins, at, all.max(1)))
         });
         Self {
@@ -302,7 +303,7 @@ impl Step {
             tone,
             took: stage.duration_ms.map(wording::milliseconds).unwrap_or_default(),
             // Wide enough to be seen.
-            bar: (began * 996 / all, ((ended - began) * 1000 / all).max(4)),
+            bar: (share(began, 996, all), share(ended - began, 1000, all).max(4)),
             notes: notes.into_iter().flatten().collect(),
             inner: inner
                 .map(|i| format!("{}: {}", i.title(&stage.stage), wording::inner_outcome(i)))
@@ -311,6 +312,12 @@ impl Step {
             log: stage.log.as_ref().map(log),
         }
     }
+}
+
+/// What `part` is of `all`, in a drawing that is `wide`.
+fn share(part: u64, wide: u64, all: u64) -> u64 {
+    let share = u128::from(part) * u128::from(wide) / u128::from(all);
+    u64::try_from(share).unwrap_or(wide)
 }
 
 /// Why a step failed.
