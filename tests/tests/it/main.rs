@@ -127,6 +127,7 @@ mod web_map;
 mod web_node;
 mod web_orders;
 mod web_page;
+mod web_refused;
 mod web_script;
 mod web_select;
 mod web_why;

@@ -147,8 +147,11 @@ impl Parts {
         let SharedParts { store, bodies, stop, fleet, metrics, www, assets, reasons, .. } = shared;
         let logins = Logins { store: store.clone(), sessions: Default::default(), bodies };
         let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login(&assets))
-            .layer(from_fn_with_state(assets.clone(), web::ask_to_log_in));
-        let admin = api.merge(web::files(&assets)).layer(map_response(refusal::in_json));
+            .layer(from_fn_with_state(assets.clone(), web::refused::in_pages));
+        let admin = api
+            .merge(web::files(&assets))
+            .layer(map_response(refusal::in_json))
+            .layer(from_fn_with_state(assets.clone(), web::refused::in_pages));
         let mut tasks = JoinSet::new();
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));

@@ -21,7 +21,10 @@ pub(crate) struct Refusal {
 
 /// Why a request was refused, among the extensions of the answer.
 #[derive(Clone)]
-pub(crate) struct Refused(pub(crate) String);
+pub(crate) struct Refused {
+    pub(crate) error: String,
+    pub(crate) hint: String,
+}
 
 /// After how many seconds a client may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("10");
@@ -83,8 +86,9 @@ impl Refusal {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        let body = axum::Json(ErrorBody { error: self.error.clone(), hint: self.hint });
-        (self.status, headers, Extension(Refused(self.error)), body).into_response()
+        let refused = Refused { error: self.error.clone(), hint: self.hint.clone() };
+        let body = axum::Json(ErrorBody { error: self.error, hint: self.hint });
+        (self.status, headers, Extension(refused), body).into_response()
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) mod pending_keys;
 pub(crate) mod percent;
 pub(crate) mod plan;
 pub(crate) mod published;
+pub(crate) mod refused;
 pub(crate) mod run_axis;
 pub(crate) mod running;
 pub(crate) mod script;
@@ -45,22 +46,21 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRef, Path, Query, Request, State};
+use axum::extract::{FromRef, Path, Query, State};
 use axum::http::request::Parts;
-use axum::http::{Response, StatusCode, header};
-use axum::middleware::{Next, map_response_with_state};
+use axum::http::{Response, StatusCode};
+use axum::middleware::map_response_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::{Store, UploadedLog};
 use serde::Deserialize;
 
 use crate::admin::AdminState;
-use crate::admin::accounts::login::NONE;
 use crate::admin::accounts::{Actor, May};
 use crate::admin::jobs::carried::Jobs;
 use crate::fleet::Fleet;
 use crate::fleet::history::Range;
-use crate::listener::refusal::{Refusal, Refused};
+use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::KnownNodes;
@@ -127,25 +127,6 @@ pub(crate) fn before_login(assets: &Arc<Assets>) -> Router {
     let form = async || answer::login(StatusCode::OK, None);
     let finish = map_response_with_state(Arc::clone(assets), answer::finish);
     files(assets).route("/login", get(form).layer(finish))
-}
-
-/// To a browser that shows a page, the refusal of who isn't known is the form for a login, with what was
-/// wrong with the last one.
-pub(crate) async fn ask_to_log_in(
-    assets: State<Arc<Assets>>,
-    request: Request,
-    next: Next,
-) -> Response<Body> {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let shows_pages = accept.is_some_and(|accept| accept.contains("text/html"));
-    let response = next.run(request).await;
-    if !shows_pages || response.status() != StatusCode::UNAUTHORIZED {
-        return response;
-    }
-    let refused = response.extensions().get::<Refused>();
-    // Who only opens the page has done nothing wrong.
-    let wrong = refused.map(|Refused(error)| error.as_str()).filter(|error| *error != NONE);
-    answer::finish(assets, answer::login(StatusCode::UNAUTHORIZED, wrong)).await
 }
 
 /// What pages name.

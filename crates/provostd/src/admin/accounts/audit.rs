@@ -105,7 +105,7 @@ async fn keep(
         let response = next.run(request).await;
         let refused = response.extensions().get::<Refused>();
         let result = match refused {
-            Some(Refused(error)) => format!("refused: {error}"),
+            Some(Refused { error, .. }) => format!("refused: {error}"),
             None if response.status().is_success() => "done".to_owned(),
             None => format!("refused: {}", response.status()),
         };
