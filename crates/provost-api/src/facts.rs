@@ -27,7 +27,7 @@ impl Facts {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Those that this version knows, in one line: `rocky 8.10, kernel 4.18.0, x86_64, PowerEdge R650, 64 cpus`. None if
+    /// Those that this version knows, in one line: `rocky 8.10, kernel 4.18.0, x86_64, PowerEdge R650, 64 cpus, 503 GiB`. None if
     /// it knows none.
     pub fn line(&self) -> Option<String> {
         let of =
@@ -39,7 +39,7 @@ impl Facts {
             of("model", "", ""),
             of("firmware", "firmware ", ""),
             of("cpus", "", " cpus"),
-            of("memoryMiB", "", " MiB"),
+            self.get("memoryMiB").map(memory),
             of("image", "image ", ""),
         ];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
@@ -49,6 +49,21 @@ impl Facts {
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+}
+
+/// MiB as people read them: `503 GiB`, `1.9 GiB`, `960 MiB`. What is no number stays.
+fn memory(mib: &str) -> String {
+    match mib.parse::<u64>() {
+        Ok(mib @ 10_240..) => format!("{} GiB", mib / 1024 + u64::from(mib % 1024 >= 512)),
+        Ok(mib @ 1024..) => {
+            let tenths = (mib * 10 + 512) / 1024;
+            match tenths % 10 {
+                0 => format!("{} GiB", tenths / 10),
+                rest => format!("{}.{rest} GiB", tenths / 10),
+            }
+        }
+        _ => format!("{mib} MiB"),
     }
 }
 
@@ -92,6 +107,27 @@ mod tests {
     fn facts(of: &Value) -> String {
         let facts: Facts = serde_json::from_value(of.clone()).unwrap();
         serde_json::to_string(&facts).unwrap()
+    }
+
+    #[test]
+    fn memory_is_shown_in_gib() {
+        let shown = |mib: &str| {
+            let facts: Facts = [("memoryMiB", mib.to_owned())].into_iter().collect();
+            facts.line().unwrap()
+        };
+        for (mib, expected) in [
+            ("515072", "503 GiB"),
+            ("257672", "252 GiB"),
+            ("16384", "16 GiB"),
+            ("10239", "10 GiB"),
+            ("1968", "1.9 GiB"),
+            ("1024", "1 GiB"),
+            ("1023", "1023 MiB"),
+            ("18446744073709551615", "18014398509481984 GiB"),
+            ("much", "much MiB"),
+        ] {
+            assert_eq!(shown(mib), expected);
+        }
     }
 
     #[test]
