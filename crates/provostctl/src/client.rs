@@ -192,13 +192,17 @@ impl Client {
         }
         let status = response.status();
         let body = response.bytes().await.map_err(|e| self.unreachable(&e))?;
-        Err(match ErrorBody::parse(&body) {
+        // No admin listener lacks the path, but that of nodes does.
+        let is_elsewhere =
+            |body: &ErrorBody| status == StatusCode::NOT_FOUND && body.error == "not found";
+        let failure = match ErrorBody::parse(&body).filter(|body| !is_elsewhere(body)) {
             Some(body) => Failure::new(body.error, body.hint),
             None => Failure::new(
                 format!("unexpected response from {}: {status}", self.admin),
                 "name provostd's admin listener: --admin URL",
             ),
-        })
+        };
+        Err(Failure { is_transient: passes(status), ..failure })
     }
 
     fn url(&self, route: Route, parameters: &[&str]) -> Result<Url, Failure> {
@@ -240,6 +244,18 @@ impl Client {
         let failure = Failure::new(format!("asking provostd at {}: {what}", self.admin), hint);
         Failure { is_transient: !forbidden && certificate.is_none(), ..failure }
     }
+}
+
+/// Whether a later try may be answered: the daemon, or what stands before it, has too much to do, or can't reach
+/// what it needs (RFC 9110, RFC 6585).
+fn passes(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
 }
 
 /// Why the server's certificate was refused, if that is the cause: I/O errors have it inside.

@@ -11,6 +11,7 @@ mod beats;
 mod before_publishing;
 mod beside_others;
 mod boot_retry;
+mod busy_daemon;
 mod caches;
 mod changed;
 mod channels;
