@@ -11,6 +11,7 @@ use sd_notify::NotifyState;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::daemon::check::Found;
 use crate::listener::refusal::Refusal;
 use crate::listener::tls::{Show, ShowError, rotate};
 use crate::nodes::host_keys::HostAuthority;
@@ -178,7 +179,14 @@ fn check(config: &Config, file: &Path) -> ExitCode {
         let hint = "put an executable program there, or correct the path";
         let _ = complain(&io::Error::other(format!("warning: {hook}")), hint, 0);
     }
-    let mistakes = runtime.block_on(daemon::check::mistakes(config));
+    let Found { mistakes, unreachable } = runtime.block_on(daemon::check::check(config));
+    if let Some(error) = unreachable {
+        let text = format!(
+            "warning: until it is there, nodes and admins are refused: {}",
+            error_chain(&error)
+        );
+        let _ = complain(&io::Error::other(text), error.hint(), 0);
+    }
     if mistakes.is_empty() {
         return print(&format!("{}: a start would work\n", file.display()));
     }

@@ -100,8 +100,12 @@ impl Postgres {
         })
     }
 
-    /// Whether [`open`](Self::open) would succeed; changes nothing.
-    pub async fn check_open(url: &PostgresUrl, files: &PostgresFiles) -> Result<(), StoreError> {
+    /// Whether [`open`](Self::open) would succeed; changes nothing. Returns what passes: it succeeds with a
+    /// database that doesn't answer, and waits for it.
+    pub async fn check_open(
+        url: &PostgresUrl,
+        files: &PostgresFiles,
+    ) -> Result<Option<StoreError>, StoreError> {
         let database = Database::new(url, files)?;
         let look = async {
             let (client, connection) = database.connect().await?;
@@ -109,8 +113,12 @@ impl Postgres {
             schema::version(&client).await.map(drop)
         };
         match within(ANSWER, look).await {
-            Err(failure) if !failure.passes() => Err(failure.of("opening", &database.name)),
-            _ => Ok(()),
+            Err(failure) => {
+                let passes = failure.passes();
+                let error = failure.of("opening", &database.name);
+                if passes { Ok(Some(error)) } else { Err(error) }
+            }
+            Ok(()) => Ok(None),
         }
     }
 

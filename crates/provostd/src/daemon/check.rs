@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use provost_store::location::{self, RESTORING, StoreKind};
-use provost_store::{Postgres, Sqlite};
+use provost_store::{Postgres, Sqlite, StoreError};
 use rustix::fs::{Access, access};
 
 use super::Addresses;
@@ -18,17 +18,31 @@ use crate::listener::tls::{self, Pair};
 use crate::nodes::program_file;
 use crate::notify::Deliveries;
 
-/// What keeps a daemon with this configuration from starting.
-pub(crate) async fn mistakes(config: &Config) -> Vec<DaemonError> {
-    let (data, store) = (data(&config.data), store(config).await);
+/// What a check has found.
+pub(crate) struct Found {
+    /// What keeps a daemon with this configuration from starting.
+    pub(crate) mistakes: Vec<DaemonError>,
+    /// What keeps it from answering after the start.
+    pub(crate) unreachable: Option<StoreError>,
+}
+
+/// Looks for what is wrong.
+pub(crate) async fn check(config: &Config) -> Found {
+    match store(config).await {
+        Ok(unreachable) => Found { mistakes: mistakes(config, None), unreachable },
+        Err(e) => Found { mistakes: mistakes(config, Some(e)), unreachable: None },
+    }
+}
+
+fn mistakes(config: &Config, store: Option<DaemonError>) -> Vec<DaemonError> {
+    let data = data(&config.data).err();
     let groups = [&config.operators, &config.readers].into_iter().flatten();
     let group = |name: &String| {
         let failed = |source| DaemonError::Group { group: name.clone(), source };
         socket::group(name).err().map(failed)
     };
     let deliveries = Deliveries::new(config).err();
-    let mut mistakes: Vec<DaemonError> =
-        [data, store].into_iter().filter_map(Result::err).collect();
+    let mut mistakes: Vec<DaemonError> = [data, store].into_iter().flatten().collect();
     mistakes.extend(groups.filter_map(group).chain(deliveries));
     mistakes.extend(certificates(config));
     mistakes.extend(program_file::mistakes(&config.node).into_iter().map(DaemonError::Program));
@@ -54,9 +68,9 @@ fn data(data: &Path) -> Result<(), DaemonError> {
         .map_err(|e| DaemonError::file("writing to the folder", there)(e.into()))
 }
 
-async fn store(config: &Config) -> Result<(), DaemonError> {
+async fn store(config: &Config) -> Result<Option<StoreError>, DaemonError> {
     match &config.store {
-        StoreKind::Sqlite => Ok(Sqlite::check_open(&config.data)?),
+        StoreKind::Sqlite => Ok(Sqlite::check_open(&config.data).map(|()| None)?),
         StoreKind::Postgres(url) => Ok(Postgres::check_open(url, &config.postgres.files()).await?),
     }
 }

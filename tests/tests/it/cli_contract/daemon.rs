@@ -181,6 +181,22 @@ fn of_a_wrong_page() {
 }
 
 #[test]
+fn of_a_check_while_the_database_is_away() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let config = format!(
+        "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\nstore = 'postgres://provost@{address}/provost'\n"
+    );
+    let checked = check(&config).expect(0).says(&[
+        "warning: until it is there, nodes and admins are refused: opening the database provost at",
+        "Connection refused",
+        "hint: check that PostgreSQL runs and can be reached",
+    ]);
+    assert!(checked.stdout.ends_with(": a start would work\n"), "{}", checked.stdout);
+}
+
+#[test]
 fn of_a_check_beside_the_daemon() {
     let mut cluster = Cluster::new();
     cluster.start();
