@@ -8,7 +8,7 @@ use provost_plan::nodes::fold;
 use provost_publish::{Channels, PublishError, SecretKey, change_channels, channels};
 use provost_steplog::wording;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, WRONG};
 use crate::format::Format;
 use crate::node_list::NodeList;
 use crate::output;
@@ -80,6 +80,12 @@ impl std::str::FromStr for Name {
 impl Channel {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match self {
+            Self::Set { name: Name(name), .. } if name == "all" => {
+                let error = "\"all\" can't be a channel: metrics and lists name all nodes so";
+                let hint =
+                    "choose another name, such as canary: provostctl channel set canary NODES";
+                Err(Failure::new(error, hint).with_code(WRONG))
+            }
             Self::Set { name, nodes, place } => {
                 let nodes = nodes.resolve_by(&place.groups()?)?;
                 let nodes: BTreeSet<String> = nodes.names.into_iter().collect();

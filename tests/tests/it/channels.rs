@@ -188,6 +188,8 @@ fn only_what_the_key_has_signed_is_published_again() {
 fn mistakes_with_channels_are_named() {
     let world = World::new();
     world.signed(&["channel", "set", "a b", "cn1"]).expect(2).says(&["use letters"]);
+    // Metrics and lists of what expires call all nodes so.
+    world.set("all", "cn1").expect(2).says(&["can't be a channel", "choose another name"]);
     world.signed(&["channel", "remove", "none"]).expect(1).says(&["no such channel"]);
     world.set("canary", "cn[1-2],typo").expect(0);
     world.try_out(&script("two")).expect(1).says(&["doesn't name typo", "channel set canary"]);
