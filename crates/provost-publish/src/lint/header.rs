@@ -33,6 +33,10 @@ pub(super) fn of_file(source: &Source, text: &str) -> Vec<Finding> {
         let hint = "add when = \"change\" to its header, or remove inputs";
         warn("inputs has no effect without when = \"change\"", hint);
     }
+    if let Some(name) = policy.inputs.iter().find(|name| !can_be_variable(name)) {
+        let hint = "name a variable of env in site.toml, such as inputs = [\"OTHERPKGS1\"]";
+        warn(&format!("inputs names {name:?}, which no variable can be called"), hint);
+    }
     if policy.trace == Some(Trace::Lines) && syntax::interpreter(text).as_deref() != Some("bash") {
         let hint = "remove trace from its header: then each command that it starts is logged";
         warn("trace = \"lines\" has no effect but on bash scripts", hint);
@@ -47,4 +51,11 @@ pub(super) fn of_file(source: &Source, text: &str) -> Vec<Finding> {
         warn("its timeout is longer than a whole run may take (2 h by default)", hint);
     }
     findings
+}
+
+/// Whether a shell takes it as the name of a variable.
+fn can_be_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -63,6 +63,14 @@ fn of_mistakes_in_scripts() {
     let found = lint(&["--format", "json"]).expect(1).json();
     let levels: Vec<_> = found.as_array().unwrap().iter().map(|f| f["level"].clone()).collect();
     assert_eq!(levels, ["warning", "note", "warning", "warning", "error"]);
+    cluster.script(
+        "inputs",
+        "#!/bin/sh\n# /// provost\n# when = \"change\"\n# inputs = [\"A B\"]\n# ///\n",
+    );
+    lint(&[]).expect(1).says(&[
+        "warning: ",
+        "scripts/inputs: inputs names \"A B\", which no variable can be called",
+    ]);
     cluster.script("python", "#!/usr/bin/env python3\nprint(1)\n");
     // A warning is a mistake as well; what can't be looked at here is none.
     lint(&[]).expect(1).says(&["3 problems to fix"]);
