@@ -6,6 +6,8 @@ use jiff::SignedDuration;
 #[derive(Clone, Copy)]
 pub(crate) struct Period(pub(crate) SignedDuration);
 
+const EXPECTED: &str = "it must be an hour at least, such as 12h or 30d";
+
 impl FromStr for Period {
     type Err = String;
 
@@ -13,11 +15,11 @@ impl FromStr for Period {
         let days = || text.strip_suffix('d')?.parse::<u32>().ok();
         let time = match days() {
             Some(days) => SignedDuration::from_hours(i64::from(days) * 24),
-            None => text.parse().map_err(|e: jiff::Error| e.to_string())?,
+            None => text.parse().map_err(|_: jiff::Error| EXPECTED)?,
         };
         match time >= SignedDuration::from_hours(1) {
             true => Ok(Self(time)),
-            false => Err("it must be an hour at least, such as 12h or 30d".to_owned()),
+            false => Err(EXPECTED.to_owned()),
         }
     }
 }

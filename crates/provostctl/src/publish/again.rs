@@ -79,12 +79,12 @@ impl Again {
         let record = record.ok_or_else(|| {
             let what = match generation {
                 Some(generation) => {
-                    format!("to generation {generation}: the history doesn't have it")
+                    format!(" to generation {generation}: the history doesn't have it")
                 }
-                None => "the history has nothing older".to_owned(),
+                None => ": the history has nothing older".to_owned(),
             };
             let to = self.to.display();
-            let error = format!("rolling back {what}");
+            let error = format!("rolling back{what}");
             Failure::new(error, format!("see what there is: provostctl history --to {to}"))
         })?;
         self.publish(admin, record, Action::Rollback)
