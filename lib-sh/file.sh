@@ -169,7 +169,7 @@ file_backup() {
         _provost_error file_backup "cannot copy $path" "see the line above: is the disk full?"
         return
     fi
-    _provost_policy_label "$path.provost-orig"
+    file_label "$path.provost-orig"
     changed "kept $1 as $1.provost-orig"
 }
 
@@ -214,6 +214,44 @@ file_remove() {
     fi
     why="$(LC_ALL=C rm -f "$path" 2>&1)" || _provost_give_up file_remove "$why" || return
     changed "removed $1"
+}
+
+#: make_folder PATH
+#: Makes a folder and those above it, with mode 0777 less the umask.
+#: Status: 0 if the folder is there, else 1; 2 for wrong use.
+#: Example: make_folder /var/crash
+make_folder() {
+    local folder why
+    if [ $# -ne 1 ] || [ -z "$1" ]; then
+        _provost_misuse make_folder "needs a path" "make_folder PATH"
+        return
+    fi
+    _provost_path "${1%/}"
+    folder="$_provost_path"
+    [ ! -d "$folder/" ] || return 0
+    why="$(_provost_make_folder 2>&1)" ||
+        _provost_refused make_folder "cannot make the folder $folder" "$why" || return
+    changed "made the folder $1"
+}
+
+#: file_label [-R] PATH…
+#: Gives files that other commands made the SELinux label that the policy has for their names; with
+#: `-R` also what is below them. The other functions do that themselves. Without SELinux, and with
+#: PROVOST_ROOT, it does nothing.
+#: Status: 0; 2 for wrong use.
+#: Example: file_label /etc/ssh/ssh_host_*
+file_label() {
+    case "${1-} ${2-}" in
+    ' '* | '-R ')
+        _provost_misuse file_label "needs a path" "file_label [-R] PATH…"
+        return
+        ;;
+    esac
+    # In another root the policy, and the names that it knows, are that root's own.
+    if [ -z "${PROVOST_ROOT-}" ] && [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
+        # Its domain may not read whatever this function reads.
+        restorecon "$@" </dev/null || :
+    fi
 }
 
 # _provost_file FUNCTION USAGE LEAST MOST ARG…: checks the number of arguments, and that the first
@@ -298,7 +336,7 @@ _provost_make_folder() {
         top="$above" above="${above%/*}"
     done
     LC_ALL=C mkdir -p "$folder" || return
-    _provost_policy_label -R "$top"
+    file_label -R "$top"
 }
 
 # Makes `tmp` anew, or prints why it can't be made. Nobody else may read it yet, and noclobber follows
@@ -409,7 +447,7 @@ _provost_commit() {
         label=policy
         [ -z "$is" ] || ! _provost_same_label || label=same
         if why="$(LC_ALL=C mv -fT -- "$tmp" "$path" 2>&1)"; then
-            [ $label = same ] || _provost_policy_label "$path"
+            [ $label = same ] || file_label "$path"
             changed "$2 ${path#./}"
             return
         fi
@@ -443,16 +481,6 @@ _provost_write_in_place() {
 # Gives `tmp` the SELinux label of `path`, which it replaces.
 _provost_same_label() {
     [ -e /sys/fs/selinux/enforce ] && chcon --reference="$path" -- "$tmp" 2>/dev/null
-}
-
-# Gives a file, or with -R a folder, the label that the policy has for its name: renamed, it has that of its
-# old one.
-_provost_policy_label() {
-    # In another root the policy, and the names that it knows, are that root's own.
-    if [ -z "${PROVOST_ROOT-}" ] && [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
-        # Its domain may not read whatever this function reads.
-        restorecon "$@" </dev/null || :
-    fi
 }
 
 _provost_sync() {

@@ -47,7 +47,11 @@ fn an_empty_disk_becomes_scratch_space_and_no_other() {
     // As in an installer, whose disks are the node's.
     let kickstart = ("PROVOST_SERVICE", "kickstart");
     let env = [("SCRATCH_DEVICE", device), ("SCRATCH_FS", "ext4"), kickstart];
+    root.stand_in_for_selinux();
     root.settles("setupscratch", &env);
+    // The folder, and then what is mounted there.
+    let labelled = root.text("/run/labelled");
+    assert!(labelled.starts_with("restorecon -R /scratch\nrestorecon -R /scratch\n"), "{labelled}");
     assert_eq!(root.mode("/scratch"), 0o1777);
     let fstab = root.text("/etc/fstab");
     assert!(fstab.contains(" /scratch auto defaults,nofail 0 2\n"), "{fstab}");

@@ -3,7 +3,7 @@
 
 use crate::postscripts::root::{Kind, Root};
 
-const SITE: [(&str, &str); 8] = [
+const SITE: [(&str, &str); 14] = [
     ("NODE", "cn777"),
     ("NAMESERVERS", "10.0.0.1,<xcatmaster>"),
     ("NTPSERVERS", "<xcatmaster>"),
@@ -11,11 +11,17 @@ const SITE: [(&str, &str); 8] = [
     ("SUDOER", "admin"),
     ("SERIALPORT", "1"),
     ("OTHERPKGS1", "munge"),
+    ("SITEREPO_site", "/srv/deb"),
+    ("SITEREPO_site_KEY", "unsigned"),
+    ("SYSCTL_net_ipv4_ip_forward", "1"),
+    ("FIREWALL_OPEN", "22/tcp"),
+    ("LDAP_URI", "ldaps://127.0.0.1"),
+    ("LDAP_BASE", "dc=cluster"),
     ("NODESETSTATE", "statelite"),
 ];
 
-/// Those that a node runs, but for the network's.
-const SCRIPTS: [&str; 12] = [
+/// Those that a node runs, but for the network's, and what is about no root: setupscratch and configboot.
+const SCRIPTS: [&str; 18] = [
     "hostname",
     "mkresolvconf",
     "setupntp",
@@ -28,6 +34,12 @@ const SCRIPTS: [&str; 12] = [
     "enablekdump",
     "otherpkgs",
     "ospkgs",
+    "hostkeys",
+    "setsysctl",
+    "configfirewall",
+    "addsiterepo",
+    "mountinstall",
+    "setupldap",
 ];
 
 /// What the scripts want of an image and of a bundle; services that a stand-in for systemd starts.
@@ -51,6 +63,15 @@ echo 'hosts.allow -> /etc/ssh/allowed' >_sync/list
 echo 'ALL: ALL' >hosts.allow
 ssh-keygen -q -t ed25519 -N '' -f /tmp/key
 cp /tmp/key.pub _ssh/authorized_keys
+rm -f /lib/systemd/system/firewalld.service
+mkdir -p /srv/deb /install
+(cd /srv/deb && apt-ftparchive packages . >Packages)
+printf '#!/bin/sh\nexec mount -i -t tmpfs "$1" "$2"\n' >/usr/sbin/mount.nfs
+chmod +x /usr/sbin/mount.nfs
+sed -i '/^[a-z]*:/s/ sss$//' /etc/nsswitch.conf
+pam-auth-update --disable sss
+python3 -c 'import socket, time; s = socket.create_server(("127.0.0.1", 636)); time.sleep(600)' >/dev/null 2>&1 &
+until (: </dev/tcp/127.0.0.1/636) 2>/dev/null; do sleep 0.1; done
 "#;
 
 /// Makes parts of a tmpfs at /run/lite the files and folders $*, as xCAT's statelite does, with the rest
@@ -71,7 +92,8 @@ fn run_all(commands: &str) -> (Root, Vec<(&'static str, String)>) {
     root.sh(&format!("{PREPARE}\n{commands}"), &[]).expect(0);
     let with = |script: &str| {
         let path = "PATH=/run/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/lib-sh";
-        root.sh(&format!("{path} exec /run/postscripts/{script}"), &SITE)
+        let key = "SSH_HOST_ED25519_KEY=$(cat /tmp/key)";
+        root.sh(&format!("export {path} \"{key}\"; exec /run/postscripts/{script}"), &SITE)
     };
     let mut failed = Vec::new();
     let mut changed = String::new();
@@ -123,7 +145,8 @@ fn all_scripts_work_twice_where_usr_is_read_only() {
 #[test]
 fn all_scripts_work_twice_on_a_statelite_root() {
     let lite = "/etc/resolv.conf /etc/rsyslog.d /etc/ssh /root /var /etc/chrony/chrony.conf \
-        /etc/default/kdump-tools /etc/sudoers.d /home";
+        /etc/default/kdump-tools /etc/sudoers.d /home /etc/sysctl.d /etc/nftables.conf \
+        /etc/apt/sources.list.d /etc/sssd /etc/nsswitch.conf /etc/pam.d /etc/fstab";
     let (root, failed) = run_all(&format!("lite='{lite}'\n{LITE}"));
     assert!(failed.is_empty(), "{failed:?}");
     assert_eq!(root.sh("uname -n", &[]).stdout, "cn777\n");
@@ -139,9 +162,10 @@ fn all_scripts_work_twice_on_a_statelite_root() {
 #[test]
 fn what_a_statelite_root_has_read_only_is_refused_as_such() {
     let lite = "/etc/resolv.conf /etc/rsyslog.d /etc/ssh /root /var";
-    let (_root, failed) = run_all(&format!("lite='{lite}'\n{LITE}"));
+    let (_root, failed) = run_all(&format!("rmdir /install\nlite='{lite}'\n{LITE}"));
     let names: Vec<_> = failed.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["setupntp", "sudoer", "enablekdump"]);
+    let others = ["setsysctl", "configfirewall", "addsiterepo", "mountinstall", "setupldap"];
+    assert_eq!(names, [&["setupntp", "sudoer", "enablekdump"], &others[..]].concat());
     for (name, text) in failed {
         assert!(text.contains("the file system is read-only"), "{name}: {text}");
         assert!(text.contains("table litefile"), "{name}: {text}");
@@ -173,10 +197,8 @@ fn a_mounted_file_is_written_in_place_and_says_so() {
 #[test]
 fn a_replaced_file_keeps_its_selinux_label() {
     let root = Root::new(Kind::Machine);
-    let commands = r#"set -e
-        mount -t tmpfs tmpfs /sys/fs; mkdir /sys/fs/selinux; touch /sys/fs/selinux/enforce
-        mkdir /run/bin; printf '#!/bin/sh\necho "restorecon $*" | tee -a /run/labelled\n' >/run/bin/restorecon
-        chmod +x /run/bin/restorecon; PATH=/run/bin:$PATH; . provost.sh
+    root.stand_in_for_selinux();
+    let commands = r#"set -e; . provost.sh
         echo old >/etc/old
         label="import os; print(os.getxattr('/etc/old', 'security.selinux'))"
         python3 -c "import os; os.setxattr('/etc/old', 'security.selinux', b'u:r:net_conf_t:s0')"
@@ -192,6 +214,30 @@ fn a_replaced_file_keeps_its_selinux_label() {
     assert!(lines[3].contains("u:r:net_conf_t:s0"), "{out:?}");
     // So do folders that are made for it.
     assert_eq!(lines[4..], ["restorecon -R /etc/some", "restorecon /etc/some/folder/new"]);
+}
+
+/// Host keys that ssh-keygen makes, and folders; in an image, its own first boot labels all.
+#[test]
+fn what_other_commands_make_gets_the_label_of_the_policy() {
+    for (script, made) in [
+        ("remoteshell", "/etc/ssh/ssh_host_ed25519_key /etc/ssh/ssh_host_ed25519_key.pub"),
+        ("enablekdump", "/var/crash"),
+    ] {
+        let root = Root::new(Kind::Machine);
+        root.sh(&format!("{PREPARE}\nrm -rf /etc/ssh/ssh_host_* /var/crash"), &[]).expect(0);
+        root.stand_in_for_selinux();
+        let run = format!("PATH=/run/bin:$PATH; /run/postscripts/{script}; cat /run/labelled");
+        let out = root.sh(&run, &SITE);
+        let labelled = |path: &str| {
+            let mut lines = out.stdout.lines().filter(|line| line.starts_with("restorecon "));
+            lines.any(|line| line.split(' ').any(|word| word == path))
+        };
+        assert!(made.split(' ').all(labelled), "{script}: {out:?}");
+        let other = ". provost.sh; PROVOST_ROOT=/mnt; file_label /etc/passwd";
+        assert_eq!(root.sh(other, &[]).expect(0).stdout, "", "that root's policy is another");
+        let misuse = root.sh(". provost.sh; file_label -R", &[]).expect(2);
+        misuse.says(&["file_label: needs a path", "usage: file_label [-R] PATH"]);
+    }
 }
 
 /// Of a chroot whose root may not see process 1, such as in a container, the host stays as it is.
