@@ -257,10 +257,18 @@ impl Node {
     /// The command `provost ARGS` on this node. It finds no program that could reboot the machine
     /// under the test.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = match OldKernel::of_all_nodes().map(OldKernel::by) {
-            Some([by, kernel]) => {
-                let mut command = Command::new(by);
-                command.arg(kernel).arg(program("provost"));
+        self.command_by(&[], args)
+    }
+
+    /// The same, by a program that is given it as its last arguments.
+    pub fn command_by(&self, by: &[&str], args: &[&str]) -> Command {
+        // The kernel is outside: a filter that an ordinary user sets takes setuid programs their rights.
+        let kernel = OldKernel::of_all_nodes().map(OldKernel::by);
+        let mut words = kernel.iter().flatten().map(String::as_str).chain(by.iter().copied());
+        let mut command = match words.next() {
+            Some(first) => {
+                let mut command = Command::new(first);
+                command.args(words).arg(program("provost"));
                 command
             }
             None => Command::new(program("provost")),
@@ -271,22 +279,6 @@ impl Node {
         command.env("PATH", std::env::join_paths(folders).unwrap());
         // Not those of the machine under the test, nor the name that xCAT's shells have.
         command.env("SERVICE_RECORDS_DIR", self.path("openshift")).env_remove("NODE");
-        command
-    }
-
-    /// The same, by a program that is given it as its last arguments.
-    pub fn command_by(&self, by: &[&str], args: &[&str]) -> Command {
-        let provost = self.command(args);
-        let Some((first, rest)) = by.split_first() else { return provost };
-        let mut command = Command::new(first);
-        command.args(rest).arg(provost.get_program()).args(provost.get_args());
-        command.stdin(Stdio::null());
-        for (name, value) in provost.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
         command
     }
 

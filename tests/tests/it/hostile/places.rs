@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use provost_tests::{Ground, OldKernel, World, missing, skip, skip_if};
+use provost_tests::{Ground, World, missing, skip, skip_if};
 
 use crate::hostile::scripts::{LIMIT, LONG, script};
 
@@ -126,8 +126,6 @@ fn without_proc_who_is_left_behind_is_told_and_goes_as_the_policy_says() {
 #[test]
 fn who_survives_a_kill_is_told() {
     skip_if(missing::other_users());
-    let filter = "a filter of system calls leaves a program that is setuid without rights";
-    skip_if(OldKernel::of_all_nodes().map(|_| filter.to_owned()));
     let survives = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\n\
          \"$PROVOST_TEST/setpriv\" --reuid 0 --regid 0 --clear-groups sleep 1000\n";
     let ground = as_nobody(&[("survives", survives)]);
