@@ -18,6 +18,9 @@ const OF_CALLER: [(&str, &str); 9] = [
     ("OTHER", "x"),
 ];
 
+/// What PATH begins with; then come folders of the bundle and of the library.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// The environment of the script, without what differs from run to run.
 fn environment(cluster: &Cluster, command: &mut Command) -> BTreeMap<String, String> {
     let file = cluster.path("environment");
@@ -25,9 +28,14 @@ fn environment(cluster: &Cluster, command: &mut Command) -> BTreeMap<String, Str
     Out::from(command.output().unwrap()).expect(0);
     let text = std::fs::read_to_string(file).unwrap();
     let variables = text.lines().filter_map(|line| line.split_once('='));
-    let own = ["PROVOST_", "PATH", "PWD", "OLDPWD", "SHLVL", "_"];
+    let own = ["PROVOST_", "PWD", "OLDPWD", "SHLVL", "_"];
     let shown = variables.filter(|(name, _)| !own.iter().any(|own| name.starts_with(own)));
-    shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    let mut shown: BTreeMap<_, _> =
+        shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let path = shown.get_mut("PATH").unwrap();
+    assert!(path.starts_with(&format!("{PATH}:/")), "{path}");
+    path.truncate(PATH.len());
+    shown
 }
 
 #[test]
@@ -60,6 +68,7 @@ fn a_script_has_the_same_at_boot_by_hand_by_ssh_in_an_installer_and_when_it_is_t
         ("LANG", "C"),
         ("LOGNAME", "root"),
         ("NODE", "cn001"),
+        ("PATH", PATH),
         ("SHELL", "/bin/sh"),
         ("SITE", "a b"),
         ("USER", "root"),

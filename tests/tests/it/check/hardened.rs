@@ -27,6 +27,26 @@ fn a_noexec_state_is_named_and_a_run_says_why_it_fails() {
     node.provost(&["check"]).expect(0);
 }
 
+/// /tmp but for the node's own folder and the programs, which may be in it; and fapolicyd, as far as it can be seen.
+const HARDENED: &str = "mount --bind /tmp /tmp && mount -o remount,bind,noexec /tmp || exit; \
+     for own in \"$0\" \"${1%/*}\"; do \
+         mount --bind \"$own\" \"$own\" && mount -o remount,bind,exec \"$own\" || exit; done; \
+     mount -t tmpfs tmpfs /run && mkdir /run/fapolicyd && mkfifo /run/fapolicyd/fapolicyd.fifo && exec \"$@\"";
+
+#[test]
+fn a_noexec_tmp_and_fapolicyd_are_named_with_the_fix_and_a_run_works() {
+    skip_if(missing::mounts());
+    let (cluster, node) = cluster();
+    let folder = cluster.path("").display().to_string();
+    let by = ["unshare", "--mount", "--propagation", "private", "sh", "-c", HARDENED, &folder];
+    let out = node.command_by(&by, &["check", "--format", "json"]).output().unwrap();
+    let out = Out::from(out).expect(0);
+    one(&out, "noexec", &["note", "/tmp is mounted noexec", "set TMPDIR"]);
+    let rules = "/etc/fapolicyd/rules.d/20-provost.rules; fagenrules --load";
+    one(&out, "fapolicyd", &["note", "may refuse scripts", rules]);
+    Out::from(node.command_by(&by, &["boot"]).output().unwrap()).expect(0);
+}
+
 #[test]
 fn a_umask_of_077_has_no_effect_on_scripts() {
     let (cluster, node) = cluster();
