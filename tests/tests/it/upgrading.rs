@@ -157,7 +157,8 @@ fn the_commands_of_the_page_upgrade_a_machine() {
     };
     assert_eq!(
         ["provost-server", "provost"].map(version),
-        [format!("{NEW}-1"), format!("{NEW}-1")]
+        [format!("{NEW}-1"), format!("{OLD}-1")],
+        "the management node needs no package of nodes"
     );
 
     let nodes = commands("## Nodes");
