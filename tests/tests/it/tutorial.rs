@@ -126,7 +126,10 @@ fn its_commands_take_a_node_from_a_package_to_booted_and_back() {
     let mut printed = String::new();
     for (language, text) in blocks(PAGE) {
         match language {
-            "sh" => printed = tutorial.run(text),
+            "sh" => {
+                printed = tutorial.run(text);
+                println!("{text}\n{printed}");
+            }
             "text" => shows(text, &printed),
             other => panic!("a block of {other}"),
         }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use provost_tests::{Ground, World};
 
-use crate::hostile::scripts::{LONG, script};
+use crate::hostile::scripts::{LONG, LONGEST, script};
 
 /// The text of `stream` as the newest log keeps it.
 fn kept(ground: &Ground, stream: &str) -> Vec<u8> {
@@ -37,7 +37,7 @@ fn every_byte_is_kept() {
 #[test]
 fn a_line_of_100_mb_is_kept() {
     let ground = Ground::new(&[("long_line", &script("long_line"))]);
-    ground.start(World::Walk, &["run", "long_line"]).end(LONG);
+    ground.start(World::Walk, &["run", "long_line"]).end(LONGEST);
     let text = kept(&ground, "stdout");
     assert_eq!(text.len(), 100_000_000);
     assert!(text.iter().all(|b| *b == b'x'));

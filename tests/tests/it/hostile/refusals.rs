@@ -7,7 +7,7 @@ use provost_tests::processes::{look, until};
 use provost_tests::{Ended, Ground, World, missing, pipe, skip_if};
 
 use crate::hostile::pipes::{SOON, line, open_pipe};
-use crate::hostile::scripts::LIMIT;
+use crate::hostile::scripts::{LIMIT, LONG};
 
 /// Waits for its go.
 const WAITS: &str =
@@ -83,7 +83,8 @@ fn what_is_said_not_to_have_begun_does_not_run() {
     };
     assert!(until(SOON, is_traced));
     go.write_all(b"go\n").unwrap();
-    let run = run.end(LIMIT);
+    // A boot of three scripts, one of which is too slow.
+    let run = run.end(LONG);
     strace.wait().unwrap();
     ground.nobody_is_left(&run.said);
     assert_eq!(ground.end_of("boot", "stays")["cause"], "exec", "{}", run.said);
