@@ -16,6 +16,9 @@ fn expiring(cluster: &Cluster, what: &str, name: &str) -> Value {
     found.find(|one| one["what"] == what && one["name"] == name).cloned().unwrap_or_default()
 }
 
+/// The sample rules for Prometheus.
+const ALERTS: &str = include_str!("../../../dist/examples/monitoring/alerts.yml");
+
 /// What is published so that half of its time is over, and its end is far.
 const AT_HALF: (&str, &str) = ("2000-01-01T00:00:00Z", "2045-01-01T00:00:00Z");
 
@@ -32,6 +35,8 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
         line.map(|line| line.trim_matches('"').to_owned())
     };
     cluster.publish().expect(0);
+    let node = cluster.node("cn001");
+    let check = || node.provost(&["check"]).expect(0).stdout;
     assert_eq!(named(), Some(key.clone()));
     // It may be as old as it likes.
     date(&cluster, &cluster.www(), "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
@@ -42,6 +47,7 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
     assert_eq!(published["hint"], hint, "{published}");
     assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("expire"));
     assert!(cluster.metrics().contains("provost_expiring{what=\"publication\"} 0"));
+    assert!(!check().contains("valid until"), "{}", check());
 
     cluster.publish_with(&["--refresh-key", "off"]).expect(0);
     cluster.publish().expect(0);
@@ -60,6 +66,9 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
     let certificate = shown.stdout.lines().find(|line| line.contains("authority")).unwrap();
     assert!(certificate.contains("  never  "), "{certificate}");
     assert!(cluster.daemon().get("/").contains(note));
+    // So does the node.
+    let end = format!("what is published is valid until {}, and nothing extends that", AT_HALF.1);
+    assert!(check().contains(&end) && check().contains("--refresh"), "{}", check());
     let metrics = cluster.metrics();
     for line in [
         "provost_published_expires_timestamp_seconds{channel=\"all\"} 2366841600",
@@ -67,10 +76,13 @@ fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wan
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }
+    let alert = "- alert: ProvostPublishedExpires\n        expr: provost_expiring{what=\"publication\"} > 0\n";
+    assert!(ALERTS.contains(alert));
     // As the hint says.
     let published = cluster.publish_with(&["--refresh-key", &key]).expect(0);
     assert!(!published.stderr.contains("warning"), "{}", published.stderr);
     assert_eq!(expiring(&cluster, "publication", "all")["soon"], false);
+    assert!(!check().contains("valid until"), "{}", check());
     // Of a daemon that was set up anew.
     std::fs::remove_dir_all(cluster.path("provostd/refresh")).unwrap();
     let at = cluster.kill_daemon();

@@ -63,6 +63,17 @@ pub fn check(
     Ok(())
 }
 
+/// When the first of them expires, once more than half of its time is over and nothing has `refreshed` it.
+pub fn expires_soon(
+    (manifest, plan): (&Manifest, &Plan),
+    refreshed: Option<Validity>,
+) -> Option<Timestamp> {
+    let now = Timestamp::now();
+    let each = [manifest.validity(), plan.validity()].into_iter().flatten();
+    let used = each.map(|validity| refreshed.unwrap_or(validity));
+    used.filter(|validity| validity.is_old(now)).map(|validity| validity.expires).min()
+}
+
 /// Refuses what has expired, unless it was `refreshed`.
 fn is_valid(
     what: &str,

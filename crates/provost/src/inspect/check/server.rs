@@ -307,8 +307,23 @@ impl Attempt<'_> {
         let check = |refreshed| {
             fresh::check(self.settings, (manifest, &plan), is_remembered, self.served_at, refreshed)
         };
-        if check(None).is_err() {
-            check(fresh::refreshed(&self.source, manifest, text).await)?;
+        let soon = |refreshed| match self.settings.trust.is_unsigned() {
+            true => None,
+            false => fresh::expires_soon((manifest, &plan), refreshed),
+        };
+        let mut refreshed = None;
+        let has_expired = check(None).is_err();
+        if has_expired || soon(None).is_some() {
+            refreshed = fresh::refreshed(&self.source, manifest, text).await;
+        }
+        if has_expired {
+            check(refreshed)?;
+        }
+        if let Some(end) = soon(refreshed) {
+            let detail =
+                format!("what is published is valid until {end}, and nothing extends that");
+            let hint = "sign it again: provostctl publish … --refresh; see provostctl expiry";
+            self.findings.push(Finding::note("expiry", detail, hint));
         }
         secrets::add(&self.source, &mut plan).await.map_err(|e| e.failure)?;
         Ok(Some(format!("plan {} of {} is {verdict}", plan.generation, plan.node)))
