@@ -16,8 +16,8 @@ pub(crate) struct Unreleased(pub(crate) String);
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Unreleased {
     /// What an admin can do about it.
-    pub(crate) const HINT: &str =
-        "move it aside or use a new one, start provostd, and enrol the nodes again";
+    pub(crate) const HINT: &str = "move it aside or use a new one; then restore the backup that its own provostctl made \
+                                   (provostctl restore --from FILE), or start provostd and enrol the nodes again";
 }
 
 /// A store that has something, so that nothing can be copied to it.

@@ -15,7 +15,7 @@ use super::schema;
 use super::sql::values_of;
 use crate::StoreError;
 use crate::transfer::{Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
-use crate::transfer::{columns_of, cut_off, head, records};
+use crate::transfer::{columns_of, complete, cut_off, head, records};
 
 /// Each of a table's columns as the stream has it.
 async fn expressions(client: &Transaction<'_>, table: &Table) -> Result<String, Failure> {
@@ -226,8 +226,9 @@ impl Present {
         Ok(Self { table, columns, rows: 0, sink })
     }
 
-    async fn add(&mut self, rows: Vec<Row>) -> Result<(), Failure> {
+    async fn add(&mut self, mut rows: Vec<Row>) -> Result<(), Failure> {
         self.rows += rows.len() as u64;
+        rows.iter_mut().for_each(|row| complete(&self.columns, row));
         if let Some(row) = rows.iter().find(|row| row.len() != self.columns.len()) {
             let why = format!("a row of the table {} has {} values", self.table.name, row.len());
             return Err(Failure::Refused(why));

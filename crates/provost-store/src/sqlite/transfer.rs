@@ -16,7 +16,7 @@ use super::{FILE, PARTIAL, log_files, schema};
 use crate::StoreError;
 use crate::answer::NotEmpty;
 use crate::transfer::{Counts, Gone, Part, Rows, TABLES, Table};
-use crate::transfer::{columns_of, cut_off, head, records};
+use crate::transfer::{columns_of, complete, cut_off, head, records};
 
 /// What a daemon locks in its folder.
 const LOCK: &str = "provostd.lock";
@@ -54,7 +54,11 @@ pub(crate) async fn export(data: PathBuf, parts: mpsc::Sender<Part>) -> Result<(
         let path = file(&data);
         match export_all(&data, &parts) {
             Err(e) if e.is::<Gone>() => Ok(()),
-            exported => exported.map_err(|e| failed("reading", &path, e)),
+            // What says itself what it is about has its own hint.
+            exported => exported.map_err(|e| match e.downcast::<StoreError>() {
+                Ok(own) => *own,
+                Err(e) => failed("reading", &path, e),
+            }),
         }
     });
     task.await.map_err(|e| failed("reading", &path, e))?
@@ -193,7 +197,8 @@ fn take(db: &Connection, parts: &mut mpsc::Receiver<Part>, logs: &Path) -> Resul
                     }
                     continue;
                 }
-                for row in rows {
+                for mut row in rows {
+                    complete(columns, &mut row);
                     if row.len() != columns.len() {
                         return Err(format!("a row of the table {} is damaged", table.name).into());
                     }

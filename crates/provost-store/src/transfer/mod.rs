@@ -11,5 +11,5 @@ mod table;
 pub use self::place::{StoreLocation, copy};
 pub use self::stream::{Counts, Part, Row, stream};
 pub(crate) use self::stream::{Gone, Rows, cut_off, head};
-pub(crate) use self::table::{TABLES, Table, columns_of};
+pub(crate) use self::table::{TABLES, Table, columns_of, complete};
 pub use crate::sql::Value;

@@ -1,3 +1,5 @@
+use crate::transfer::Row;
+
 /// A table of the stream. Both stores have it under this name and with these columns, unless they say
 /// otherwise in their module `transfer`.
 pub(crate) struct Table {
@@ -54,5 +56,44 @@ pub(crate) fn columns_of(
         let why = || format!("this version knows no column {column:?} of the table {name}");
         known.copied().ok_or_else(why)
     };
-    Ok((table, columns.iter().map(known).collect::<Result<_, _>>()?))
+    let mut columns: Vec<_> = columns.iter().map(known).collect::<Result<_, _>>()?;
+    if name == "enrolment_join" && !columns.contains(&"since") {
+        columns.push("since");
+    }
+    Ok((table, columns))
+}
+
+/// Adds to a row what an older version's stream doesn't have: of a join token when it was made, which is as if it had
+/// no time, so that it is never due.
+pub(crate) fn complete(columns: &[&str], row: &mut Row) {
+    if columns.last() == Some(&"since")
+        && row.len() + 1 == columns.len()
+        && let Some(until) = columns.iter().position(|column| *column == "until")
+    {
+        row.push(row[until].clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::Value;
+
+    #[test]
+    fn a_join_token_of_an_older_version_gets_when_it_was_made() {
+        let older = ["node", "sha256", "until", "origin", "spent"].map(str::to_owned);
+        let (table, columns) = columns_of("enrolment_join", &older).unwrap();
+        let mut row: Row = (0..5).map(Value::Number).collect();
+        complete(&columns, &mut row);
+        assert_eq!((columns.len(), &row[5]), (6, &Value::Number(2)));
+        // One that lacks another value is damaged.
+        row.truncate(4);
+        complete(&columns, &mut row);
+        assert_eq!(row.len(), 4);
+        let own: Vec<String> = table.columns.iter().map(|name| (*name).to_owned()).collect();
+        let (_, columns) = columns_of("enrolment_join", &own).unwrap();
+        assert_eq!(columns, table.columns);
+        complete(&columns, &mut row);
+        assert_eq!(row.len(), 4);
+    }
 }

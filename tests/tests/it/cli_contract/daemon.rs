@@ -331,13 +331,14 @@ fn of_a_database_of_before_the_first_release() {
     let config = format!("data = {data:?}\nwww = {:?}\nlisten = '127.0.0.1:0'\n", folder.path());
     let file = folder.path().join("provostd.toml");
     std::fs::write(&file, config).unwrap();
-    let out: Out =
-        Command::new(program("provostd")).arg("--config").arg(file).output().unwrap().into();
-    let text = out.transcript();
-    assert!(text.starts_with("exit status 2\n"), "{text}");
+    let mut start = Command::new(program("provostd"));
+    let start: Out = start.arg("--config").arg(&file).output().unwrap().into();
+    let mut backup = Command::new(program("provostctl"));
+    backup.args(["backup", "--to"]).arg(folder.path().join("backup")).arg("--config").arg(&file);
+    let backup: Out = backup.output().unwrap().into();
     let expected = format!("the database in {} is of an unreleased Provost\n", data.display());
-    assert!(
-        out.stderr.contains(&expected) && out.stderr.contains("\n  hint: move it aside or"),
-        "{text}"
-    );
+    for out in [start.expect(2), backup.expect(1)] {
+        let hint = "\n  hint: move it aside or use a new one; then restore the backup that its own";
+        assert!(out.stderr.contains(&expected) && out.stderr.contains(hint), "{}", out.stderr);
+    }
 }
