@@ -2,7 +2,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::skip;
+use crate::{InstalledPrograms, installed, skip};
 
 /// The file that says by how much the clock differs (faketime(1)).
 const FILE: &str = "FAKETIME_TIMESTAMP_FILE";
@@ -38,8 +38,9 @@ impl Default for Faketime {
 pub struct FakeClock(PathBuf);
 
 impl FakeClock {
-    /// Runs this program anew, so that it has such a clock. Everything before it is done twice.
-    pub fn enter(faketime: &Faketime) -> Self {
+    /// Runs this program anew, so that it has such a clock, and these programs under test. Everything before it is done
+    /// twice.
+    pub fn enter(faketime: &Faketime, programs: &InstalledPrograms) -> Self {
         if let Some(file) = std::env::var_os(FILE) {
             return Self(file.into());
         }
@@ -50,6 +51,7 @@ impl FakeClock {
         let again = faketime.load(again.args(std::env::args_os().skip(1)));
         // Each look at the clock reads the file; nothing is left in shared memory where a program is killed.
         let again = again.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DISABLE_SHM", "1");
+        let again = again.env(installed::FOLDER, programs.folder());
         panic!("{}", again.env(FILE, &clock.0).exec());
     }
 

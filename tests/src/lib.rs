@@ -14,6 +14,7 @@ mod faketime;
 pub mod faults;
 mod go_template;
 mod ground;
+mod installed;
 pub mod killing;
 pub mod missing;
 mod old_kernel;
@@ -45,6 +46,7 @@ pub use escapes::{Escape, escapes};
 pub use faketime::{FakeClock, Faketime};
 pub use go_template::go_template;
 pub use ground::{Ended, Ground, Run, World};
+pub use installed::InstalledPrograms;
 pub use old_kernel::OldKernel;
 pub use output::Out;
 pub use own_network::{enter_own_network, try_own_network};
@@ -72,7 +74,7 @@ pub fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER
         .get_or_init(|| {
-            if let Some(folder) = std::env::var_os("PROVOST_PROGRAMS") {
+            if let Some(folder) = std::env::var_os(installed::FOLDER) {
                 return folder.into();
             }
             let test = std::env::current_exe().unwrap();

@@ -73,19 +73,23 @@ impl Packages {
     }
 }
 
-/// The programs with another version in their text: to build them takes minutes.
+/// The programs of version [`Packages::OLD`].
 fn old_programs() -> PathBuf {
-    let new = env!("CARGO_PKG_VERSION");
-    assert_eq!(Packages::OLD.len(), new.len(), "let Packages::OLD be as long as {new}");
     let folder = program("programs-old");
     fs::create_dir_all(&folder).unwrap();
-    let replace = format!("s/{}/{}/g", new.replace('.', "\\."), Packages::OLD);
     for name in ["provost", "provostd", "provostctl"] {
-        let to = folder.join(name);
-        let mut sed = Command::new("sed");
-        sed.env("LC_ALL", "C").arg(&replace).arg(program(name)).stdout(File::create(&to).unwrap());
-        assert!(sed.status().unwrap().success(), "sed {replace} {name}");
-        fs::set_permissions(to, PermissionsExt::from_mode(0o755)).unwrap();
+        write_as(Packages::OLD, &program(name), &folder.join(name));
     }
     folder
+}
+
+/// Writes a program with another version in its text, which has to be as long as its own: to build it takes minutes.
+pub(crate) fn write_as(version: &str, program: &Path, to: &Path) {
+    let own = env!("CARGO_PKG_VERSION");
+    assert_eq!(version.len(), own.len(), "let {version} be as long as {own}");
+    let replace = format!("s/{}/{version}/g", own.replace('.', "\\."));
+    let mut sed = Command::new("sed");
+    sed.env("LC_ALL", "C").arg(&replace).arg(program).stdout(File::create(to).unwrap());
+    assert!(sed.status().unwrap().success(), "sed {replace} {}", program.display());
+    fs::set_permissions(to, PermissionsExt::from_mode(0o755)).unwrap();
 }

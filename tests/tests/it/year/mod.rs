@@ -5,14 +5,16 @@ mod plan;
 mod site;
 
 use fastrand::Rng;
-use provost_tests::{FakeClock, Faketime, repeats, seed};
+use provost_tests::{FakeClock, Faketime, InstalledPrograms, repeats, seed};
 
 use plan::Size;
 use site::Site;
 
 #[test]
 fn every_node_boots_or_the_admin_was_told_before() {
-    let clock = FakeClock::enter(&Faketime::new());
+    let faketime = Faketime::new();
+    let programs = InstalledPrograms::new(site::VERSIONS[0]);
+    let clock = FakeClock::enter(&faketime, &programs);
     let mut rng = Rng::with_seed(seed());
     let size = Size {
         nodes: repeats(5, 50),
@@ -20,7 +22,7 @@ fn every_node_boots_or_the_admin_was_told_before() {
         publishes: repeats(12, 400),
         boots: repeats(2, 8),
     };
-    let mut site = Site::new(size.nodes);
+    let mut site = Site::new(size.nodes, programs);
     for (day, event) in plan::draw(&mut rng, size) {
         clock.set_day(day);
         site.note_what_expires(day);
@@ -28,4 +30,5 @@ fn every_node_boots_or_the_admin_was_told_before() {
         site.handle(&event);
     }
     site.assert_nodes_have_booted();
+    site.assert_all_is_of_the_last_version();
 }

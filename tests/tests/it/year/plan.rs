@@ -30,7 +30,9 @@ pub(super) enum Event {
     Boot(usize),
     /// The timer of all nodes that are on, which renews identities.
     Timers(Vec<usize>),
-    Restart,
+    /// To the next version.
+    UpgradeServer,
+    UpgradeNodes,
     Backup,
     /// Of DATA and WWW. Both are restored from the last backup.
     LoseBoth,
@@ -45,7 +47,8 @@ impl Display for Event {
             Self::RotateKey => f.write_str("rotate the publisher's key"),
             Self::Boot(node) => write!(f, "boot node {}", node + 1),
             Self::Timers(nodes) => write!(f, "timers of {} nodes", nodes.len()),
-            Self::Restart => f.write_str("restart provostd"),
+            Self::UpgradeServer => f.write_str("upgrade provostd and provostctl"),
+            Self::UpgradeNodes => f.write_str("upgrade provost on all nodes"),
             Self::Backup => f.write_str("back up"),
             Self::LoseBoth => f.write_str("lose DATA and WWW, and restore"),
             Self::LoseData => f.write_str("lose DATA, and restore"),
@@ -62,15 +65,18 @@ pub(super) fn sleeps(node: usize) -> bool {
 /// The events of the year, each with its day, in order.
 pub(super) fn draw(rng: &mut Rng, size: Size) -> Vec<(u32, Event)> {
     let mut events = vec![
-        (40, Event::Restart),
+        (40, Event::UpgradeServer),
+        (70, Event::UpgradeNodes),
         (110, Event::Backup),
         (190, Event::Backup),
         (200, Event::LoseBoth),
-        (215, Event::Restart),
+        (215, Event::UpgradeServer),
+        (230, Event::UpgradeNodes),
         (250, Event::LoseWww),
         (285, Event::Backup),
         (300, Event::LoseData),
-        (330, Event::Restart),
+        (330, Event::UpgradeServer),
+        (345, Event::UpgradeNodes),
     ];
     let kinds = [(Event::Publish, size.publishes), (Event::RotateKey, size.rotations)];
     for (event, times) in kinds {

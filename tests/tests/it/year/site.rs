@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, InstalledPrograms, Node, Out};
 
 use super::plan::Event;
 use crate::enrolment::client::join_token;
 use crate::enrolment::nodes::{boot_with, without_token};
 use crate::keys::publish;
 use crate::keys::rotations::rotate;
+
+/// The versions of the year: the same programs, which say that they are of them.
+pub(super) const VERSIONS: [&str; 4] = ["0.1.7", "0.1.8", "0.1.9", env!("CARGO_PKG_VERSION")];
 
 /// What a node has of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +32,9 @@ pub(super) struct Site {
     key: String,
     rotations: usize,
     publishes: usize,
+    programs: InstalledPrograms,
+    /// How often the programs of the management node, and those of the nodes, were upgraded.
+    upgrades: [usize; 2],
     /// The nodes whose identity the admin was told of before it expired.
     told: BTreeSet<String>,
     /// How often an expired identity was replaced.
@@ -36,7 +42,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn new(nodes: usize) -> Self {
+    pub(super) fn new(nodes: usize, programs: InstalledPrograms) -> Self {
         let mut cluster = Cluster::new();
         cluster.script("hello", "#!/bin/sh\necho hello\n");
         cluster.site(&format!(
@@ -51,7 +57,8 @@ impl Site {
         let nodes = (0..nodes).map(|n| (kinds[n % 3], format!("cn{:03}", n + 1)));
         let nodes = nodes.map(|(kind, name)| (kind, node(&cluster, kind, &name))).collect();
         let (key, told) = ("key".to_owned(), BTreeSet::new());
-        Self { cluster, nodes, key, rotations: 0, publishes: 0, told, joins: 0 }
+        let (rotations, publishes, joins) = (0, 0, 0);
+        Self { cluster, nodes, key, rotations, publishes, programs, upgrades: [0; 2], told, joins }
     }
 
     pub(super) fn handle(&mut self, event: &Event) {
@@ -65,10 +72,14 @@ impl Site {
             }
             Event::Boot(node) => self.boot(*node),
             Event::Timers(nodes) => nodes.iter().for_each(|node| self.timer(*node)),
-            Event::Restart => {
+            Event::UpgradeServer => {
+                let version = self.upgrade(0, &["provostd", "provostctl"]);
                 let address = self.cluster.kill_daemon();
                 self.cluster.start_at(&address);
+                let versions = self.cluster.ctl_json(&["compat"]);
+                assert_eq!([&versions["provostd"], &versions["provostctl"]], [version; 2]);
             }
+            Event::UpgradeNodes => drop(self.upgrade(1, &["provost"])),
             Event::Backup => drop(self.with_config(&["backup", "--to"]).expect(0)),
             Event::LoseBoth => self.lose(&["provostd", "www"]),
             Event::LoseData => self.lose(&["provostd"]),
@@ -103,6 +114,24 @@ impl Site {
             assert_eq!(status["status"], "booted", "{status}");
         }
         eprintln!("{} identities had expired and were replaced", self.joins);
+    }
+
+    /// The management node runs it, and each node's last report came from it.
+    pub(super) fn assert_all_is_of_the_last_version(&self) {
+        let versions = self.cluster.ctl_json(&["compat"]);
+        let [.., last] = VERSIONS;
+        assert_eq!((&versions["provostd"], self.upgrades), (&last.into(), [3; 2]));
+        let programs = versions["programs"].as_array().unwrap();
+        assert_eq!((programs.len(), &programs[0]["version"]), (1, &last.into()), "{versions}");
+        assert_eq!(programs[0]["count"], self.nodes.len(), "{versions}");
+    }
+
+    /// Installs the next version of these programs.
+    fn upgrade(&mut self, part: usize, names: &[&str]) -> &'static str {
+        self.upgrades[part] += 1;
+        let version = VERSIONS[self.upgrades[part]];
+        self.programs.install(names, version);
+        version
     }
 
     fn publish(&mut self) {
