@@ -13,7 +13,7 @@ use rustix::process::{
     set_parent_process_death_signal, waitpid,
 };
 
-use super::cgroup::Cgroup;
+use super::cgroup::{self, Cgroups};
 use super::error::{SandboxError, failed};
 use super::namespaces::{self, Network};
 use super::{mounts, places, seccomp};
@@ -37,8 +37,10 @@ pub(super) struct Terms<'a> {
     pub(super) hides_sockets: bool,
     /// The program's path in the sandbox.
     pub(super) program: &'a Path,
-    /// What limits the number of its processes.
-    pub(super) cgroup: Option<&'a Cgroup>,
+    /// What limits its processes and memory.
+    pub(super) cgroups: &'a Cgroups,
+    /// Whether root has made it.
+    pub(super) is_root: bool,
 }
 
 /// A program that runs in the sandbox. Dropping it kills all that runs there.
@@ -94,9 +96,7 @@ impl Running {
             return Err(self.why());
         }
         namespaces::map_ids(self.init)?;
-        if let Some(cgroup) = terms.cgroup {
-            cgroup.take(self.init).map_err(failed("limiting", "its processes"))?;
-        }
+        terms.cgroups.take(self.init).map_err(failed("limiting", "its processes"))?;
         ack.write_all(&[HAS_IDS]).map_err(failed("starting", "its first process"))?;
         for pipe in [&self.output, &self.results] {
             rustix::io::ioctl_fionbio(pipe, true).map_err(failed("setting", "a pipe"))?;
@@ -203,7 +203,10 @@ fn become_init(
     let text = match done {
         Ok((status, None)) => format!("S{status}\n"),
         Ok((status, Some(name))) => format!("H{name}\nS{status}\n"),
-        Err(e) => format!("E{}", provost_steplog::wording::error_chain(&e)),
+        Err(e) => {
+            let text = provost_steplog::wording::error_chain(&e);
+            format!("E{}", text.trim_start_matches("making a sandbox: "))
+        }
     };
     // The supervisor has gone, if it can't be told.
     let _ = result.write_all(text.as_bytes());
@@ -233,6 +236,9 @@ fn serve(
     wires.result.write_all(&[NEEDS_IDS]).map_err(failed("telling", "the supervisor"))?;
     wires.acks.read_exact(&mut ack).map_err(failed("waiting for", "the supervisor"))?;
     namespaces::make_own(terms.network)?;
+    if !terms.is_root {
+        cgroup::limit_processes_of_user();
+    }
     // Nothing in it can look into this process, which knows descriptors of the host.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(failed("hiding", "its first process"))?;

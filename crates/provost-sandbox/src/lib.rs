@@ -28,26 +28,29 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use cgroup::Limits;
 pub use changes::{Attributes, Changes, Entry, Kind, Look, What};
 pub use error::SandboxError;
 pub use init::{End, Running};
 pub use namespaces::Network;
 
-use self::cgroup::Cgroup;
+use self::cgroup::{Cgroups, MOST_PROCESSES};
 use self::error::failed;
 use self::init::Terms;
 use self::overlay::Layer;
 use self::places::{OWN_FOLDER, STAGE, inside};
+
+/// With fewer bytes left, the room for changes is full: writers are refused a little before the last of them, and
+/// temporary files may be gone by the end.
+const FULL: u64 = 1 << 20;
 
 /// What is to be the same as on the host, and what isn't.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// Whether the host's network is reached.
     pub network: Network,
-    /// The folder for what changes; without one, it is in memory.
+    /// The folder for what changes, up to 16 GiB; without one, it is in memory, up to a quarter of that.
     pub scratch: Option<PathBuf>,
-    /// The most bytes that may change; none is a quarter of the memory, or 16 GiB of `scratch`.
-    pub space: Option<u64>,
     /// Folders that are there even where `/tmp` and `/run` are private.
     pub shown: Vec<PathBuf>,
     /// The program that is started.
@@ -59,7 +62,7 @@ pub struct Ready {
     network: Network,
     layers: Vec<Layer>,
     read_only: Vec<PathBuf>,
-    cgroup: Option<Cgroup>,
+    cgroups: Cgroups,
     is_root: bool,
     /// Whether Unix sockets are refused.
     hides_sockets: bool,
@@ -78,7 +81,7 @@ impl Sandbox {
         let is_root = rustix::process::geteuid().is_root();
         let hides_sockets = self.network == Network::Host && namespaces::has_abstract_sockets();
         // Before /sys is covered.
-        let cgroup = Cgroup::new();
+        let cgroups = Cgroups::new();
         if !is_root {
             if self.scratch.is_some() {
                 return Err(SandboxError::ScratchOfUser);
@@ -93,7 +96,7 @@ impl Sandbox {
             mounts::open(&self.program).map_err(failed("opening", self.program.display()))?;
         let shown = overlay::open_shown(&self.shown)?;
         let names = private_folders::Resolver::read();
-        overlay::stage(self.scratch.as_deref(), self.space)?;
+        overlay::stage(self.scratch.as_deref(), cgroups.limits().memory)?;
         let root = places::root();
         let mut built = match is_root {
             true => overlay::build(&host, &root)?,
@@ -118,7 +121,7 @@ impl Sandbox {
         namespaces::separate_children()?;
         let network = self.network;
         let overlay::Built { layers, read_only } = built;
-        Ok(Ready { network, layers, read_only, cgroup, is_root, hides_sockets, program: path })
+        Ok(Ready { network, layers, read_only, cgroups, is_root, hides_sockets, program: path })
     }
 }
 
@@ -137,7 +140,8 @@ impl Ready {
             network: self.network,
             hides_sockets: self.hides_sockets,
             program: &self.program,
-            cgroup: self.cgroup.as_ref(),
+            cgroups: &self.cgroups,
+            is_root: self.is_root,
         };
         init::start(&terms, args, env)
     }
@@ -182,15 +186,24 @@ impl Ready {
         self.hides_sockets
     }
 
-    /// Whether the number of its processes is limited.
-    pub fn limits_processes(&self) -> bool {
-        self.cgroup.is_some()
+    /// What all of its processes may use together.
+    pub fn limits(&self) -> Limits {
+        let limits = self.cgroups.limits();
+        // The kernel exempts root.
+        let of_user = Some(MOST_PROCESSES).filter(|_| !self.is_root);
+        Limits { processes: limits.processes.or(of_user), ..limits }
+    }
+
+    /// Those of these limits that were reached, as far as cgroups keep them.
+    pub fn reached(&self) -> Limits {
+        self.cgroups.reached()
     }
 
     /// How many bytes may change, if they all have.
     pub fn full(&self) -> Option<u64> {
         let disk = rustix::fs::statvfs(STAGE).ok()?;
-        let is_full = disk.f_bavail == 0 || disk.f_files > 0 && disk.f_ffree == 0;
+        let left = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let is_full = left < FULL || disk.f_files > 0 && disk.f_ffree == 0;
         is_full.then(|| disk.f_blocks.saturating_mul(disk.f_frsize))
     }
 }

@@ -99,12 +99,13 @@ pub(super) fn open_shown(shown: &[PathBuf]) -> Result<Vec<(PathBuf, OwnedFd)>, S
     shown.iter().filter(is_hidden).map(open).collect()
 }
 
-/// Mounts what has room for what changes: memory, or a file in `scratch`.
-pub(super) fn stage(scratch: Option<&Path>, space: Option<u64>) -> Result<(), SandboxError> {
+/// Mounts what has room for what changes: a file in `scratch`, or half of the `memory` that processes have together with
+/// it.
+pub(super) fn stage(scratch: Option<&Path>, memory: Option<u64>) -> Result<(), SandboxError> {
     if let Some(scratch) = scratch {
-        mount_image(scratch, space, Path::new(STAGE))?;
+        mount_image(scratch, Path::new(STAGE))?;
     } else {
-        let size = space.map_or("25%".to_owned(), |bytes| bytes.to_string());
+        let size = memory.map_or("25%".to_owned(), |bytes| (bytes / 2).to_string());
         let options = CString::new(format!("mode=0700,size={size}")).unwrap_or_default();
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount("tmpfs", STAGE, "tmpfs", flags, Some(options.as_c_str()))

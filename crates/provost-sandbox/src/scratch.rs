@@ -7,23 +7,21 @@ use std::process::{Command, Stdio};
 
 use super::error::SandboxError;
 
-/// The most bytes, unless said otherwise. The file grows as it is filled.
+/// The most bytes, of which the disk may have fewer. The file grows as it is filled.
 const SPACE: u64 = 16 << 30;
 
 /// Mounts a new file in the folder `scratch` at `target`. It has no name any more when this returns.
-pub(super) fn mount_image(
-    scratch: &Path,
-    space: Option<u64>,
-    target: &Path,
-) -> Result<(), SandboxError> {
+pub(super) fn mount_image(scratch: &Path, target: &Path) -> Result<(), SandboxError> {
     let failed = |what: &str, e: &dyn std::fmt::Display| {
         SandboxError::Scratch(format!("{what} in {}: {e}", scratch.display()))
     };
     let image = scratch.join(format!("provost-dry-run.{}", std::process::id()));
     let made = File::options().write(true).create_new(true).open(&image);
     let file = made.map_err(|e| failed("making a file", &e))?;
+    // What else is on the disk has to go on.
+    let free = rustix::fs::statvfs(scratch).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
     let done = file
-        .set_len(space.unwrap_or(SPACE))
+        .set_len(free.map_or(SPACE, |free| SPACE.min(free / 4 * 3)))
         .map_err(|e| failed("making a file", &e))
         .and_then(|()| {
             // No journal: nobody reads it after a crash.

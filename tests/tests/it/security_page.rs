@@ -46,6 +46,7 @@ const PROMISES: &[(&str, &[&str])] = &[
         "dry_run::hostile_scripts_change_nothing_outside",
         "dry_run::hostile_scripts_without_a_network_change_nothing_outside",
         "dry_run::hostile_scripts_on_an_old_kernel_change_nothing_outside",
+        "dry_run::a_limit_that_is_reached_is_named",
     ]),
     ("a script that a process replaces", &[
         "changed::a_script_that_is_changed_while_it_starts_never_succeeds_with_what_was_not_verified",

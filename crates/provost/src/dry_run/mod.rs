@@ -128,6 +128,7 @@ fn attempt(
         changes: ready.changes(&except),
         read_only: ready.read_only().to_vec(),
         full: ready.full(),
+        reached: ready.reached(),
         failure,
         secrets,
     };
@@ -138,6 +139,20 @@ fn attempt(
              hint: give it room on a disk: --scratch DIR",
             bytes >> 20
         ));
+    }
+    if let Some(processes) = outcome.reached.processes {
+        complain(&format!(
+            "the dry run's limit of {processes} processes was reached: what failed may have failed by that"
+        ));
+    }
+    if let Some(bytes) = outcome.reached.memory {
+        complain(&format!(
+            "the dry run's limit of {} MiB of memory was reached: the kernel killed processes of it",
+            bytes >> 20
+        ));
+        if options.scratch.is_none() {
+            complain("hint: keep what changes on a disk, not in memory: --scratch DIR");
+        }
     }
     Ok(code(end.status))
 }
@@ -167,7 +182,7 @@ fn prepare(input: &Input, options: &Options) -> Result<Ready, SandboxError> {
     shown.dedup_by(|path, before| path.starts_with(before));
     let network = if options.no_network { Network::None } else { Network::Host };
     let program = std::env::current_exe().unwrap_or_default();
-    Sandbox { network, scratch: options.scratch.clone(), space: None, shown, program }.prepare()
+    Sandbox { network, scratch: options.scratch.clone(), shown, program }.prepare()
 }
 
 /// Copies a rehearsal to where the program in the sandbox looks for it. That verifies all of it.
@@ -204,9 +219,14 @@ fn warn(ready: &Ready) {
              file be given to another user",
         );
     }
-    if !ready.limits_processes() {
-        complain("note: the number of its processes isn't limited: no cgroup can be made");
-    }
+    let limits = ready.limits();
+    let unlimited = match (limits.memory, limits.processes) {
+        (None, None) => "neither its memory nor the number of its processes is limited",
+        (None, Some(_)) => "its memory isn't limited",
+        (Some(_), None) => "the number of its processes isn't limited",
+        (Some(_), Some(_)) => return,
+    };
+    complain(&format!("note: {unlimited}: no cgroup can be made for it"));
 }
 
 fn refused(e: SandboxError) -> Failure {

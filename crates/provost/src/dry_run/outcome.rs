@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use provost_exec::Secrets;
-use provost_sandbox::Changes;
+use provost_sandbox::{Changes, Limits};
 use serde_json::Value;
 
 use super::databases::Difference;
@@ -25,6 +25,8 @@ pub(super) struct Outcome {
     pub(super) read_only: Vec<PathBuf>,
     /// How many bytes there was room for, if that is full.
     pub(super) full: Option<u64>,
+    /// The limits that were reached.
+    pub(super) reached: Limits,
     /// The record of the step that failed.
     pub(super) failure: Option<Value>,
     /// What nobody is to see.

@@ -130,8 +130,15 @@ pub(super) fn json(outcome: &Outcome) -> Result<(), Failure> {
         let all = outcome.databases.iter().map(|one| one.json(word(one.what())));
         document["databases"] = all.collect();
     }
-    if let Some(bytes) = outcome.full {
-        document["fullAtBytes"] = bytes.into();
+    let limits = [
+        ("fullAtBytes", outcome.full),
+        ("memoryFullAtBytes", outcome.reached.memory),
+        ("processesFullAt", outcome.reached.processes),
+    ];
+    for (key, limit) in limits {
+        if let Some(limit) = limit {
+            document[key] = limit.into();
+        }
     }
     if let Some(failure) = &outcome.failure {
         document["failure"] = failure.clone();

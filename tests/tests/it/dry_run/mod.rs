@@ -2,6 +2,7 @@
 
 mod databases;
 mod hostile;
+mod limits;
 mod on_a_node;
 mod on_many_nodes;
 mod outer;
@@ -28,15 +29,17 @@ printf '\0\1' >/marker/binary
 touch /marker/conf2 && rm /marker/conf2
 hostname cn001
 ip route add 10.9.9.0/24 dev lo
-echo "$ROOTPASSWD"
 echo 1 >/proc/sys/net/ipv4/ip_forward
 systemctl restart chronyd
+echo "$ROOTPASSWD"
 exit 3"#;
-/// Keys of its document that need a file system that is full, SELinux, or a database.
+/// Keys of its document that need a limit that is reached, SELinux, or a database.
 const RARE: &[&str] = &[
     "a-change-of-a-dry-run attributes",
     "a-dry-run databases",
     "a-dry-run fullAtBytes",
+    "a-dry-run memoryFullAtBytes",
+    "a-dry-run processesFullAt",
     "a-look-of-a-dry-run label",
     "an-entry-of-a-dry-run after",
     "an-entry-of-a-dry-run before",
@@ -76,20 +79,20 @@ changed /marker/plain: mode 0755 -> 0700
     assert!(out.stdout.contains("made /marker/binary: mode 0644, 2 bytes\n"), "{}", out.stdout);
     assert!(out.stdout.contains("| [redacted:ROOTPASSWD]\n"), "{}", out.stdout);
     assert!(out.stdout.ends_with("would set the host name to cn001\n"), "{}", out.stdout);
+    let setting = "\nwould write to /proc/sys/net/ipv4/ip_forward\n";
+    assert!(out.stdout.contains(setting), "{}", out.stdout);
     match missing::tracing() {
         None => {
             let route = "ip route add 10.9.9.0/24 dev lo: would change the network\n";
-    let setting = "\nwould write to /proc/sys/net/ipv4/ip_forward\n";
-    assert!(out.stdout.contains(setting), "{}", out.stdout);
             assert!(out.stdout.contains(route), "{}", out.stdout);
-        }
-        Some(missing) => skip_part(&missing),
-    }
             let service = "systemctl restart chronyd: would restart chronyd\n";
             match missing::program("systemctl", "systemd") {
                 None => assert!(out.stdout.contains(service), "{}", out.stdout),
                 Some(missing) => skip_part(&missing),
             }
+        }
+        Some(missing) => skip_part(&missing),
+    }
     assert!(!format!("{out:?}").contains("verysecret"), "{out:?}");
     out.says(&["changes: FAILED", "exit status 3"]);
 }

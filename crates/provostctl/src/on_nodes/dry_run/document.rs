@@ -19,6 +19,10 @@ pub(super) struct Document {
     pub(super) more_changes: u64,
     #[serde(default)]
     pub(super) full_at_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) memory_full_at_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) processes_full_at: Option<u64>,
     /// The record of the step that failed.
     #[serde(default)]
     pub(super) failure: Option<Detail>,
@@ -86,7 +90,9 @@ impl Document {
         let changes: Vec<String> = self.changes.iter().map(Change::same).collect();
         let would: Vec<String> = self.would.iter().map(Would::line).collect();
         let known: Vec<String> = self.databases.iter().map(Known::line).collect();
-        let rest = (known, &self.not_compared, self.more_changes > 0, self.full_at_bytes.is_some());
+        let limits = [self.full_at_bytes, self.memory_full_at_bytes, self.processes_full_at];
+        let limits = limits.map(|limit| limit.is_some());
+        let rest = (known, &self.not_compared, self.more_changes > 0, limits);
         without_name(&format!("{changes:?}{would:?}{rest:?}"), node)
     }
 }

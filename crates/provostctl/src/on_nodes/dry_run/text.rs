@@ -116,6 +116,12 @@ fn details(document: &Document, paint: Paint, room: &mut usize) -> Vec<String> {
     if let Some(bytes) = document.full_at_bytes {
         lines.push(format!("the room for what changes was full ({} MiB)", bytes >> 20));
     }
+    if let Some(bytes) = document.memory_full_at_bytes {
+        lines.push(format!("the limit of {} MiB of memory was reached", bytes >> 20));
+    }
+    if let Some(processes) = document.processes_full_at {
+        lines.push(format!("the limit of {processes} processes was reached"));
+    }
     lines
 }
 
