@@ -1,6 +1,6 @@
 //! What admins do about nodes' identities.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -97,10 +97,14 @@ pub(crate) async fn open(State(enrolment): Shared, body: Body) -> Result<Json<Wi
     Ok(Json(Window { nodes: fold(&nodes), until, without_effect }))
 }
 
-/// The open windows, those with the same end together.
+/// The windows that are open to their nodes, those with the same end together.
 pub(crate) async fn windows(State(enrolment): Shared) -> Result<Json<Vec<Window>>, Refusal> {
+    let windows = enrolment.store.windows(now()).await?;
+    let nodes: Vec<String> = windows.iter().map(|(node, _)| node.clone()).collect();
+    // Of a node that has an identity or has booted, it is closed.
+    let closed: HashSet<String> = enrolment.without_effect(&nodes).await?.into_iter().collect();
     let mut by_end: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
-    for (node, until) in enrolment.store.windows(now()).await? {
+    for (node, until) in windows.into_iter().filter(|(node, _)| !closed.contains(node)) {
         by_end.entry(until).or_default().push(node);
     }
     let shown = |(until, nodes): (Timestamp, Vec<String>)| Window {

@@ -125,7 +125,12 @@ fn a_window_gives_the_first_key_an_identity_until_it_is_closed() {
         "{}",
         shown.stdout
     );
-    assert!(shown.stderr.contains("enrolment is open until"), "{}", shown.stderr);
+    // It is closed to the node that has an identity.
+    assert!(
+        shown.stderr.contains("enrolment is open until") && shown.stderr.ends_with(": cn002\n"),
+        "{}",
+        shown.stderr
+    );
     assert_eq!(first.plan("cn001").0, 200);
     // One key is one node's.
     let (status, refusal) = first.enroll("cn002", &[]);
