@@ -86,10 +86,12 @@ impl Prepared<'_> {
         }
     }
 
-    /// How many nodes have a newer bundle than all others, and how many of them keep it.
+    /// How many nodes have a newer bundle than all others, and how many of them keep it. A node whose
+    /// bundle is the one that is now published to all is in neither.
     pub fn nodes_ahead(&self) -> (usize, usize) {
         let ahead = &self.previous.channel_bundles().nodes;
-        (ahead.len(), ahead.keys().filter(|node| self.keeps_plan(node)).count())
+        let others = ahead.values().filter(|own| **own != self.generation()).count();
+        (others, ahead.keys().filter(|node| self.keeps_plan(node)).count())
     }
 
     /// The plans that are published anew.

@@ -94,7 +94,8 @@ fn a_change_is_tried_on_a_few_nodes_and_then_promoted_to_all() {
     world.all_boot(&world.canary, "three", 3);
     world.all_boot(&world.others, "one", 1);
 
-    world.signed(&["promote", "canary"]).expect(0);
+    let promoted = world.signed(&["promote", "canary"]).expect(0);
+    assert!(!promoted.stderr.contains("this ends what"), "{}", promoted.stderr);
     world.all_boot(&world.canary, "three", 3);
     world.all_boot(&world.others, "three", 3);
     world.signed(&["promote", "canary"]).expect(1).says(&["nothing that isn't for all nodes"]);
