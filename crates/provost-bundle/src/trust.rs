@@ -132,7 +132,7 @@ impl TrustError {
                     .to_owned()
             }
             Self::Revoked { signer, .. } => format!(
-                "publish with a key that counts (provostctl key show): provostctl key revoke has ended \
+                "publish with a valid key (provostctl key show): provostctl key revoke has ended \
                  {signer}; if you did not sign this, look who serves it"
             ),
             Self::Replaced { next, .. } => format!(

@@ -170,7 +170,7 @@ pub fn lock_published(www: &Path) -> io::Result<Option<File>> {
         None => Ok(None),
         Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Some(locked) => locked?.map(Some).ok_or_else(|| {
-            let why = format!("another publish to {} goes on", www.display());
+            let why = format!("another publish to {} is in progress", www.display());
             io::Error::new(io::ErrorKind::TimedOut, why)
         }),
     }

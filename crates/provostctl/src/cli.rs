@@ -65,7 +65,7 @@ enum Command {
         #[command(flatten)]
         again: publish::Again,
     },
-    /// List publications: what, by whom, and on how many nodes they ran
+    /// List publications: changes, publisher, and nodes that ran them
     History(publish::History),
     /// Show what a node will run, and where in site.toml it comes from
     Plan(plan::Plan),

@@ -6,7 +6,7 @@ pub(crate) fn shown(nodes: &str, url: &str, sha256: &str) -> String {
     let check = provost_installer::check(sha256);
     format!(
         "as root on {nodes}:\n  {fetch}\n  {run}\n\
-         if its host name isn't that, add it to the last line; if others on the network could answer in place\n\
-         of this machine, check the file before that line: {check}\n"
+         add the node's name to the last line if the host name is another one; on an untrusted network,\n\
+         check the file before that line: {check}\n"
     )
 }

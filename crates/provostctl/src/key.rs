@@ -131,9 +131,9 @@ fn rotate(admin: &Admin, next_file: &Path, again: &Again) -> Result<(), Failure>
     }
     sign_again(&again.to, &old, &next).map_err(|e| Failure::of(&e, e.hint()))?;
     output::note(&format!(
-        "  hint: publish with --key {} from now on, which provostctl.toml may name as `key`; install.sh has \
-         another digest: provostctl enroll open prints it; give new nodes, images and kernel command lines the \
-         new key: {}",
+        "  hint: set key = \"{}\" in provostctl.toml, or publish with --key\n  \
+         hint: give new nodes, images and kernel command lines the new key: {}\n  \
+         hint: install.sh has another digest: provostctl enroll open prints it",
         next_file.display(),
         next.public_line(),
     ));

@@ -77,8 +77,8 @@ pub(crate) enum RemoteError {
 /// What to do where ssh failed with the message `why`, if more is known than that it did.
 pub(crate) fn hint(why: &str) -> Option<&'static str> {
     why.ends_with(UNKNOWN_HOST_KEY).then_some(
-        "let nodes without a disk run the postscript hostkeys at each boot (docs/diskless.md); of another \
-         node, compare its host key with what its console shows",
+        "accept its host key once, by ssh NODE, after comparing it with the node's console; let nodes without a \
+         disk run the postscript hostkeys at each boot (docs/diskless.md)",
     )
 }
 

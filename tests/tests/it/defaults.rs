@@ -64,7 +64,8 @@ fn a_day_of_publishing_names_nothing_twice() {
     world.ctl(&format!("key new --out {}", next.display())).expect(0);
     let rotate = format!("key rotate --next {}/provost.key", next.display());
     let hint = world.ctl(&rotate).expect(0).stderr;
-    assert!(hint.contains("which provostctl.toml may name as `key`"), "{hint}");
+    let set = format!("hint: set key = \"{}/provost.key\" in provostctl.toml", next.display());
+    assert!(hint.contains(&set), "{hint}");
     let revoke = format!("key revoke {} --key {}/provost.key", world.0.key(), next.display());
     world.ctl(&revoke).expect(0);
 }

@@ -118,7 +118,7 @@ fn a_node_with_new_keys_at_each_boot_is_known_and_no_other_machine_is() {
         let out = rerun(1);
         assert!(out.stdout.contains("unreachable  cn001"), "{}", out.stdout);
         assert!(out.stdout.contains("Host key verification failed."), "{}", out.stdout);
-        assert!(out.stdout.contains("hint: let nodes without a disk run the postscript hostkeys"));
+        assert!(out.stdout.contains("hint: accept its host key once, by ssh NODE"));
     }
     present(&cluster, "cn001", &at);
     rerun(0);

@@ -263,7 +263,7 @@ fn what_is_there_is_used_and_what_is_wrong_is_named() {
     out.says(&[
         "provostd: listening on 10.0.0.1:9000 (listen)",
         "provostd wouldn't start",
-        "it goes on from here",
+        "it continues from here",
     ]);
     drop(taken);
 }

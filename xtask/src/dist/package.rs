@@ -80,9 +80,9 @@ impl Package {
             },
             Self {
                 name: "provost-server",
-                summary: "publish provisioning scripts and take the nodes' reports",
+                summary: "publish provisioning scripts and receive nodes' reports",
                 about: "The management node's side of Provost: provostctl signs and publishes \
-                        what nodes run and shows how they fare; provostd serves it and keeps \
+                        what nodes run, and shows their status; provostd serves it and stores \
                         what they report.",
                 programs: &["provostd", "provostctl"],
                 served: &["provost"],

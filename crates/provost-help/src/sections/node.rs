@@ -78,7 +78,7 @@ pub(super) const ALL: &[Sections] = &[
         &[
             ("Run what this boot needs, as the unit provost-boot does:", "provost boot"),
             ("See what happened:", "provost status"),
-            ("Go on after a failure, once its cause is fixed:", "provost boot --continue"),
+            ("Continue after a failure, once its cause is fixed:", "provost boot --continue"),
         ],
     ),
     sections(

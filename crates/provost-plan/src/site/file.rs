@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 
     fn file(&self) -> Result<File> {
-        let hint = "correct that line: keys as in docs/reference/site-toml.md, texts in quotes";
+        let hint = "correct that line: keys as in man provost-site.toml, texts in quotes";
         let deserializer = toml::Deserializer::parse(self.text).map_err(|e| SiteError {
             path: self.path.to_owned(),
             line: line_of(self.text, e.span()),

@@ -105,9 +105,9 @@ impl Database {
         let roots = match &files.ca {
             Some(path) => certificates(path)?,
             None if requires_tls => {
-                let hint = "set `ca` under [postgres] of provostd.toml to the certificate, PEM, of \
-                            whom signs the server's";
-                let why = "sslmode=require needs a certificate to check the server by";
+                let hint =
+                    "set `ca` under [postgres] of provostd.toml to the CA file (PEM) of the server";
+                let why = "sslmode=require needs a CA file";
                 return Err(StoreError::new("reading `store`", hint, why));
             }
             None => RootCertStore::empty(),

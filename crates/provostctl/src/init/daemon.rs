@@ -69,7 +69,7 @@ impl Provostd {
                 let said = String::from_utf8_lossy(&out.stderr);
                 let said = said.trim_start_matches("provostd: ").trim_end();
                 let error = format!("making provostd's keys in {}: {said}", data.display());
-                let hint = "correct that; then run provostctl init again: it goes on from here";
+                let hint = "correct that; then run provostctl init again: it continues from here";
                 Err(Failure::new(error, hint))
             }
         }
@@ -82,7 +82,7 @@ impl Provostd {
             true => Ok(()),
             false => {
                 let error = format!("checking {}: provostd wouldn't start", self.config.display());
-                let hint = "correct what is named above; then run provostctl init again: it goes on from here";
+                let hint = "correct what is named above; then run provostctl init again: it continues from here";
                 Err(Failure::new(error, hint).with_code(WRONG))
             }
         }
@@ -119,8 +119,7 @@ impl Provostd {
 
     /// Starts its unit, now and at each boot, and waits until it serves.
     pub(super) fn start(&self) -> Result<(), Failure> {
-        let hint =
-            "see why: journalctl -u provostd; then run provostctl init again: it goes on from here";
+        let hint = "see why: journalctl -u provostd; then run provostctl init again: it continues from here";
         let status = systemctl(&["enable", "--now", UNIT]).status();
         let status = status.map_err(|e| Failure::new(format!("running systemctl: {e}"), hint))?;
         match status.success() {

@@ -84,8 +84,7 @@ pub(super) fn only_one(folder: &Path) -> Result<File, Failure> {
 }
 
 pub(super) fn failed(path: &Path, e: &io::Error) -> Failure {
-    let hint =
-        "make room, or let root write there; then run provostctl init again: it goes on from here";
+    let hint = "make room, or let root write there; then run provostctl init again: it continues from here";
     Failure::new(format!("writing {}: {e}", path.display()), hint)
 }
 

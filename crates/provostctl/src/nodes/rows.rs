@@ -64,7 +64,7 @@ pub(super) fn table(
         node.status == Status::Failed || node.updatestatus == Some(UpdateStatus::Failed)
     };
     if let Some(node) = nodes.iter().find(failed) {
-        text.push_str(&format!("why: provostctl show {}\n", node.name));
+        text.push_str(&format!("details: provostctl show {}\n", node.name));
     }
     text
 }

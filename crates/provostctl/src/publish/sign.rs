@@ -195,8 +195,8 @@ impl Publish {
     fn warn_of_no_tls(&self) {
         let site = self.site.display();
         output::note(&format!(
-            "warning: {site} has secrets, and nodes aren't told how to reach provostd by TLS: runs fail at \
-             nodes whose servers aren't https://\n  hint: publish with --tls \"$(provostd ca show --tls)\""
+            "warning: {site} has secrets, and the manifest names no TLS: runs fail on nodes that have \
+             no https:// server\n  hint: publish with --tls \"$(provostd ca show --tls)\""
         ));
     }
 

@@ -23,9 +23,9 @@ pub(crate) struct DeliveryCounters {
 impl DeliveryCounters {
     pub(super) fn register(&self, registry: &mut Registry) {
         let all = [
-            ("notices_delivered", "Events that a receiver was told", &self.delivered),
+            ("notices_delivered", "Events delivered to a receiver", &self.delivered),
             ("notice_failures", "Tries that failed", &self.failed),
-            ("notices_dropped", "Events that a receiver wasn't told", &self.dropped),
+            ("notices_dropped", "Events that were dropped", &self.dropped),
         ];
         for (name, help, counters) in all {
             registry.register(name, help, counters.clone());

@@ -184,7 +184,7 @@ fn of_a_node_that_failed() {
     cn001  failed  [AGE]  broken  exit status 7  line 4: no disk
     1 node: 1 failed
     1 node sent the token by plain HTTP: cn001
-    why: provostctl show cn001
+    details: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0
@@ -248,7 +248,7 @@ fn of_a_node_that_is_held() {
     cn001  failed  [AGE]  held   held after 3 failures; the last: broken, exit status 7, no disk
     1 node: 1 failed
     1 node sent the token by plain HTTP: cn001
-    why: provostctl show cn001
+    details: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn[001-002]"]).transcript(), @"
     exit status 1

@@ -52,7 +52,7 @@ fn equal_results_stand_together_and_nothing_changes() {
     let first = path("cn001");
     let begin = format!(
         "2 nodes cn[001-002]: {first} +1 -1
-    as on cn001; on others their names stand in it
+    as on cn001; the others differ only in the name
     changed {first}
     --- {first}
     +++ {first}

@@ -41,7 +41,7 @@ fn another_authority_takes_over_and_locks_no_node_out() {
     let said = cluster.daemon_command(&["ca", "rotate"]).expect(0).stdout;
     assert!(said.contains("systemctl restart provostd, then: provostctl publish --tls"), "{said}");
     let twice = cluster.daemon_command(&["ca", "rotate"]).expect(1).stderr;
-    assert!(twice.contains("still counts") && twice.contains("rotate --finish"), "{twice}");
+    assert!(twice.contains("still valid") && twice.contains("rotate --finish"), "{twice}");
     let key = |folder: &Path| std::fs::read(folder.join("authority.key")).unwrap();
     assert_ne!(key(&ca), key(&before));
     assert!(!cluster.path("provostd/ca.next").exists(), "the old key is destroyed");
@@ -106,5 +106,5 @@ fn a_rotation_that_was_cut_off_is_made_again() {
     boots(&node);
     cluster.daemon_command(&["ca", "rotate", "--finish"]).expect(0);
     let none = cluster.daemon_command(&["ca", "rotate", "--finish"]).expect(0).stdout;
-    assert!(none.contains("there is no old authority"), "{none}");
+    assert!(none.contains("there is no old CA"), "{none}");
 }

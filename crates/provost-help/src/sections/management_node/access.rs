@@ -110,7 +110,7 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl audit",
         PLAIN,
         &[SOCKET],
-        &[("Show what was changed this week, and by whom:", "provostctl audit --since 7d")],
+        &[("Show this week's changes, each with its admin:", "provostctl audit --since 7d")],
     ),
     sections(
         "provostctl snippet",

@@ -69,11 +69,8 @@ pub(super) const ALL: &[Sections] = &[
         AUTHORITY,
         &[CA],
         &[
-            ("Make another authority:", "provostd ca rotate"),
-            (
-                "End the one before it, once all nodes know the other:",
-                "provostd ca rotate --finish",
-            ),
+            ("Make a new CA:", "provostd ca rotate"),
+            ("Drop the old one, once all nodes trust the new one:", "provostd ca rotate --finish"),
         ],
     ),
     sections(
@@ -83,7 +80,7 @@ pub(super) const ALL: &[Sections] = &[
         &[
             SHOW_CA,
             (
-                "Let ssh know nodes whose host keys are certified:",
+                "Let ssh accept the certified host keys of nodes:",
                 "provostd ca show --ssh >>/etc/ssh/ssh_known_hosts",
             ),
         ],

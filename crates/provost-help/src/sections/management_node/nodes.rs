@@ -107,8 +107,7 @@ pub(super) const ALL: &[Sections] = &[
         &[SOCKET],
         &[(
             "Show what would be published, and which nodes would sync:",
-            "provostctl sync --site site.toml --scripts postscripts --key provost.key --to /srv/provost --dry-run \
-             cn[001-003]",
+            "provostctl sync --dry-run cn[001-003]",
         )],
     ),
     sections(

@@ -57,7 +57,7 @@ pub(super) const ALL: &[Sections] = &[
         &[],
         &[(
             "Revoke a key on every node that fetches this:",
-            "provostctl key revoke RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --key provost.key --to www",
+            "provostctl key revoke RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",
         )],
     ),
     sections(
@@ -66,7 +66,7 @@ pub(super) const ALL: &[Sections] = &[
         &[SUCCESSION],
         &[(
             "Replace the signing key; run it again to see which nodes haven't fetched the new one yet:",
-            "provostctl key rotate --key provost.key --next new/provost.key --to www",
+            "provostctl key rotate --next new/provost.key",
         )],
     ),
     sections(
@@ -87,13 +87,14 @@ pub(super) const ALL: &[Sections] = &[
         ],
         PUBLISHING,
         &[
-            (
-                "See what would change for which nodes:",
-                "provostctl publish --site site.toml --scripts postscripts --key provost.key --to www --diff",
-            ),
+            ("See what would change for which nodes:", "provostctl publish --diff"),
             (
                 "Publish it to the nodes of a channel first:",
-                "provostctl publish --site site.toml --scripts postscripts --key provost.key --to www --to-channel canary",
+                "provostctl publish --to-channel canary",
+            ),
+            (
+                "Publish without a provostctl.toml:",
+                "provostctl publish --site site.toml --scripts postscripts --key provost.key --to www",
             ),
             (
                 "Look for mistakes, as in CI:",
@@ -105,71 +106,56 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl channel",
         PLAIN,
         &[CHANNELS],
-        &[(
-            "Say which nodes get a change first:",
-            "provostctl channel set canary cn[001-010] --key provost.key --to www",
-        )],
+        &[("Say which nodes get a change first:", "provostctl channel set canary cn[001-010]")],
     ),
     sections(
         "provostctl channel set",
         PLAIN,
         &[CHANNELS],
-        &[(
-            "Say which nodes get a change first:",
-            "provostctl channel set canary cn[001-010] --key provost.key --to www",
-        )],
+        &[("Say which nodes get a change first:", "provostctl channel set canary cn[001-010]")],
     ),
     sections(
         "provostctl channel list",
         PLAIN,
         &[CHANNELS],
-        &[("List the channels:", "provostctl channel list --to www")],
+        &[("List the channels:", "provostctl channel list")],
     ),
     sections(
         "provostctl channel remove",
         PLAIN,
         &[CHANNELS],
-        &[("Remove a channel:", "provostctl channel remove canary --key provost.key --to www")],
+        &[("Remove a channel:", "provostctl channel remove canary")],
     ),
     sections(
         "provostctl promote",
         PLAIN,
         PUBLISHING,
-        &[(
-            "Give all nodes what the channel's nodes have:",
-            "provostctl promote canary --key provost.key --to www",
-        )],
+        &[("Give all nodes what the channel's nodes have:", "provostctl promote canary")],
     ),
     sections(
         "provostctl rollback",
         PLAIN,
         PUBLISHING,
         &[
-            ("Take the newest publication back:", "provostctl rollback --key provost.key --to www"),
-            (
-                "See what going back to an older one would change:",
-                "provostctl rollback 23 --key provost.key --to www --diff",
-            ),
+            ("Take the newest publication back:", "provostctl rollback"),
+            ("See what going back to an older one would change:", "provostctl rollback 23 --diff"),
         ],
     ),
     sections(
         "provostctl history",
         PLAIN,
         &[PUBLISHED],
-        &[("Show the last publications:", "provostctl history --to www")],
+        &[("Show the last publications:", "provostctl history")],
     ),
     sections(
         "provostctl plan",
         PLAIN,
         &[],
         &[
-            ("See what a node will run, and why:", "provostctl plan cn001 --site site.toml"),
-            (
-                "See in what two nodes differ:",
-                "provostctl plan cn001 --diff cn002 --site site.toml",
-            ),
-            ("See which nodes run a script:", "provostctl plan --script syslog --site site.toml"),
-            ("See what is published for a node:", "provostctl plan cn001 --to /srv/provost"),
+            ("See what a node will run, and why:", "provostctl plan cn001"),
+            ("See in what two nodes differ:", "provostctl plan cn001 --diff cn002"),
+            ("See which nodes run a script:", "provostctl plan --script syslog"),
+            ("See what is published for a node:", "provostctl plan cn001 --to /srv/provost/www"),
         ],
     ),
     sections(

@@ -36,7 +36,7 @@ pub(super) fn text(groups: &[Group], paint: Paint) -> String {
         }
         if group.differ_in_name && !lines.is_empty() {
             let first = escape_cell(&group.row.node);
-            lines.insert(0, format!("as on {first}; on others their names stand in it"));
+            lines.insert(0, format!("as on {first}; the others differ only in the name"));
         }
         for line in lines {
             let _ = writeln!(text, "{INDENT}{line}");

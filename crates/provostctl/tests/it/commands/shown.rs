@@ -23,7 +23,10 @@ async fn an_admin_sees_why_a_node_failed() {
         )
     );
     assert_eq!(rows[2][..2], ["cn002", "booted"]);
-    assert!(out.ends_with("2 nodes: 1 booted, 1 failed\nwhy: provostctl show cn001\n"), "{out}");
+    assert!(
+        out.ends_with("2 nodes: 1 booted, 1 failed\ndetails: provostctl show cn001\n"),
+        "{out}"
+    );
 
     let (code, out, _) = run(&folder, &["show", "cn001"]);
     assert_eq!(code, Some(0));

@@ -43,7 +43,7 @@ pub enum AuthorityError {
         source: io::Error,
     },
     /// There is another authority before this one already.
-    #[error("making another authority: the one before the present one still counts")]
+    #[error("rotating the CA: the old CA of the last rotation is still valid")]
     Unfinished,
     /// The key or a certificate can't be made or used.
     #[error("making a certificate with the key {}", path.display())]
@@ -63,7 +63,7 @@ impl AuthorityError {
                 format!("start provostd once, which makes {}", path.display())
             }
             Self::Unfinished => {
-                "once all nodes have fetched a manifest that names the present one, end that: \
+                "once all nodes have fetched a manifest with the present CA, drop the old one: \
                  provostd ca rotate --finish"
                     .to_owned()
             }

@@ -107,12 +107,10 @@ pub(crate) fn rotate(config: &Config, finish: bool) -> Result<String, ShowError>
     let done = match finish {
         false => {
             rotation::rotate(data).map_err(IdentityError::from)?;
-            "made another authority; nodes that trust the old one still connect"
+            "made a new CA; nodes that trust the old one still connect"
         }
-        true if rotation::finish(data).map_err(IdentityError::from)? => {
-            "the old authority is dropped"
-        }
-        true => "there is no old authority",
+        true if rotation::finish(data).map_err(IdentityError::from)? => "dropped the old CA",
+        true => "there is no old CA",
     };
     Ok(format!(
         "{done}\nnext: systemctl restart provostd, then: provostctl publish --tls \"$(provostd ca show --tls)\"\n"

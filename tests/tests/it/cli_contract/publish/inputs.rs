@@ -34,7 +34,7 @@ fn of_wrong_sites() {
     exit status 1
     ----- stderr -----
     provostctl: [DIR]/site.toml:1: node: unknown field `node`, expected one of `defaults`, `groups`, `nodes`, `scripts`, `resplit`
-      hint: correct that line: keys as in docs/reference/site-toml.md, texts in quotes
+      hint: correct that line: keys as in man provost-site.toml, texts in quotes
     ");
     assert_snapshot!(site("[groups.all]\nnodes = \"cn[001-\"\n"), @r#"
     exit status 1
@@ -46,7 +46,7 @@ fn of_wrong_sites() {
     exit status 1
     ----- stderr -----
     provostctl: [DIR]/site.toml:4: duplicate key
-      hint: correct that line: keys as in docs/reference/site-toml.md, texts in quotes
+      hint: correct that line: keys as in man provost-site.toml, texts in quotes
     ");
     assert_snapshot!(site("[defaults]\nenv = { \"A B\" = \"1\" }\n[nodes.cn001]\n"), @r#"
     exit status 1
@@ -58,7 +58,7 @@ fn of_wrong_sites() {
     exit status 1
     ----- stderr -----
     provostctl: [DIR]/site.toml:2: nodes.cn001.postscripts: invalid type: string "hello", expected a sequence
-      hint: correct that line: keys as in docs/reference/site-toml.md, texts in quotes
+      hint: correct that line: keys as in man provost-site.toml, texts in quotes
     "#);
     assert_snapshot!(site("[scripts.unheard-of]\ntimeout = \"5m\"\n[nodes.cn001]\n"), @"
     exit status 1
