@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use provost_api::nodes::{NAMED_MANIFEST, OBJECT, PACK, PLAN};
 use provost_api::{headers, published};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
 
 use super::file::{FileRequest, IMMUTABLE, read_small};
 use super::signature;
@@ -173,6 +173,11 @@ impl PublishedFile {
     fn refuse(&self, path: PathBuf, error: io::Error) -> Refusal {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => absent(self.path()),
+            _ if was_cancelled(&error) => Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "provostd is stopping".to_owned(),
+                "wait: the node asks again, and gets its answer once provostd runs again",
+            ),
             // It passes, as a connection ends.
             _ if is_short_of_files(&error) => Refusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -195,6 +200,12 @@ impl PublishedFile {
     }
 }
 
+/// Whether the read never took place, because this daemon ends. To a node that is no refusal: the next one answers.
+fn was_cancelled(error: &io::Error) -> bool {
+    let join = error.get_ref().and_then(|error| error.downcast_ref::<JoinError>());
+    join.is_some_and(JoinError::is_cancelled)
+}
+
 /// Whether this process, or the machine, has no file descriptor left.
 fn is_short_of_files(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
@@ -213,4 +224,20 @@ fn absent(path: &str) -> Refusal {
 
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == DIGEST && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_that_the_end_of_the_daemon_prevents_is_no_refusal() {
+        let read = tokio::spawn(pending::<()>());
+        read.abort();
+        let error = io::Error::other(read.await.unwrap_err());
+        assert!(was_cancelled(&error), "{error}");
+        assert!(!was_cancelled(&io::Error::other("no such disk")));
+    }
 }
