@@ -95,13 +95,12 @@ impl Parts {
         let enrolment =
             Enrolment::new(store.clone(), www.clone(), pending.clone(), authority, valid_for);
         let enrolment = Arc::new(enrolment);
-        let (beats_too, over) = (beats.clone(), over_quota.clone());
         let site = SiteNodes { store: store.clone(), www: www.clone() };
         let slow = Arc::new(SlowSteps::new(store.clone()));
         let known = KnownNodes::new(
             site.clone(),
-            beats_too,
-            over,
+            beats.clone(),
+            over_quota.clone(),
             enrolment.clone(),
             expiry.clone(),
             slow.clone(),
