@@ -219,7 +219,7 @@ fn a_disk_whose_kickstart_failed_runs_nothing_until_that_is_mended() {
 /// What xCAT's own commands print of the site, and of a table that there isn't.
 const XCAT: &str = r##"#!/bin/sh
 case ${0##*/}:$* in
-tabdump:site) printf '#key,value,comments,disable\n"master","10.0.0.1",,\n' ;;
+tabdump:site) printf '#key,value,comments,disable\n"master","127.0.0.1",,\n' ;;
 tabdump:postscripts) printf '#node,postscripts,postbootscripts,comments,disable\n"xcatdefaults","syslog","otherpkgs",,\n' ;;
 tabdump:nodelist | tabdump:nodegroup | tabdump:nodetype | tabdump:noderes | tabdump:networks | tabdump:routes) ;;
 'lsdef:-t node -l -z') printf 'cn001:\n    objtype=node\n    groups=all\n' ;;
