@@ -2,7 +2,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{InstalledPrograms, installed, skip};
+use crate::{InstalledPrograms, PROGRAMS, skip};
 
 /// The file that says by how much the clock differs (faketime(1)).
 const FILE: &str = "FAKETIME_TIMESTAMP_FILE";
@@ -51,7 +51,7 @@ impl FakeClock {
         let again = faketime.load(again.args(std::env::args_os().skip(1)));
         // Each look at the clock reads the file; nothing is left in shared memory where a program is killed.
         let again = again.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DISABLE_SHM", "1");
-        let again = again.env(installed::FOLDER, programs.folder());
+        let again = again.env(PROGRAMS, programs.folder());
         panic!("{}", again.env(FILE, &clock.0).exec());
     }
 

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::packages::write_as;
-use crate::program;
+use crate::{PROGRAMS, program};
 
-/// Names the folder in which tests look for the programs.
-pub(crate) const FOLDER: &str = "PROVOST_PROGRAMS";
 /// Where it has those that were built.
 const BUILT: &str = "built";
 
@@ -20,7 +18,7 @@ pub struct InstalledPrograms(PathBuf);
 impl InstalledPrograms {
     /// All of them, of this version. [`FakeClock::enter`](crate::FakeClock::enter) makes them the programs under test.
     pub fn new(version: &str) -> Self {
-        let inherited = std::env::var_os(FOLDER).map(PathBuf::from);
+        let inherited = std::env::var_os(PROGRAMS).map(PathBuf::from);
         if let Some(folder) = inherited.filter(|folder| folder.join(BUILT).exists()) {
             return Self(folder);
         }

@@ -68,13 +68,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// Names the folder in which tests look for the programs, for testing what was built elsewhere.
+pub(crate) const PROGRAMS: &str = "PROVOST_PROGRAMS";
+
 /// The path of one of the project's programs, built as the tests were; or as it is in the folder
-/// `PROVOST_PROGRAMS`, for testing what was built elsewhere.
+/// `PROVOST_PROGRAMS`.
 pub fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER
         .get_or_init(|| {
-            if let Some(folder) = std::env::var_os(installed::FOLDER) {
+            if let Some(folder) = std::env::var_os(PROGRAMS) {
                 return folder.into();
             }
             let test = std::env::current_exe().unwrap();
