@@ -6,6 +6,9 @@ use provost_record::{Cause, Outcome, Phase, Record};
 
 use crate::Answer;
 
+/// The longest that a step is said to have taken, in milliseconds: a hundred years. A node may report any number, and
+/// sums of more would overflow in a database.
+const LONGEST: u64 = 100 * 365 * 86_400_000;
 /// How many nodes a report names in each of its lists.
 pub const MOST_STEPS: usize = 50;
 
@@ -190,7 +193,7 @@ pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
         Outcome::Other(_) => return None,
         Outcome::Failure => Some(record.cause.unwrap_or(Cause::Exit)),
     };
-    Some((script, record.duration_ms?.min(i64::MAX as u64), cause))
+    Some((script, record.duration_ms?.min(LONGEST), cause))
 }
 
 /// How steps ended last: by node and script.
