@@ -157,7 +157,7 @@ fn who_has_the_plan_cannot_try_short_secrets() {
 fn a_node_without_tls_runs_nothing_and_says_why() {
     let cluster = cluster_with(false);
     let said = cluster.publish().expect(0).stderr;
-    assert!(said.contains("has secrets, and nodes aren't told"), "{said}");
+    assert!(said.contains("has secrets, and the manifest names no TLS"), "{said}");
     let node = cluster.node("cn001");
     let out = node.provost(&["boot"]).expect(2);
     assert!(
