@@ -291,7 +291,7 @@ fn without_javascript_all_pages_can_be_read() {
         ("/scripts", "mount_scratch"),
         ("/scripts/mount_scratch", "half within"),
         ("/published", "Generation 1"),
-        ("/events", "boot failed after"),
+        ("/events", "exit status 32"),
     ] {
         browser.visit(&at(&cluster, path));
         let text = browser.text("main");

@@ -137,3 +137,20 @@ fn claimed(claim: &Claim) -> String {
         ClaimContent::Program { program, appstatus } => format!("{program} {appstatus}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_run_is_failed_once_and_a_failed_step_says_how() {
+        let mut record = Record::new(Phase::ServiceEnd);
+        record.service = "boot".to_owned();
+        record.result = Some(Outcome::Failure);
+        record.duration_ms = Some(1000);
+        assert_eq!(words(&record).0, "boot failed after 1.0 s");
+        record.stage = Some("otherpkgs".to_owned());
+        record.exit_code = Some(100);
+        assert_eq!(words(&record).0, "boot: otherpkgs failed: exit status 100 after 1.0 s");
+    }
+}

@@ -67,7 +67,7 @@ fn another_authority_takes_over_and_locks_no_node_out() {
     boots(&here);
 
     let said = cluster.daemon_command(&["ca", "rotate", "--finish"]).expect(0).stdout;
-    assert!(said.contains("is dropped"), "{said}");
+    assert!(said.contains("dropped the old CA"), "{said}");
     cluster.start();
     assert_eq!(cluster.tls(), format!("{port}:{new}"));
     boots(&here);
