@@ -12,7 +12,9 @@ use crate::disk::Disk;
 use crate::machine::{Machine, required};
 use crate::upgrade;
 
-const SITE: &str = "[groups.all]\nnodes = \"cn[011-013]\"\npostscripts = [\"first\", \"second\"]\n";
+const SITE: &str = "[groups.all]\nnodes = \"cn[011-012]\"\npostscripts = [\"first 1\", \"second 1\", \
+    \"first 2\", \"second 2\", \"first 3\", \"second 3\", \"first 4\", \"second 4\"]\n\
+    [nodes.cn013]\npostscripts = [\"waits\"]\n";
 /// The node `NAME`, which has a folder of its own on the management node.
 const NODE: &str = "node = \"NAME\"\nservers = [\"http://127.0.0.1:8480\"]\n\
     token_file = \"/root/NAME/token\"\n[trust]\nkeys = [\"KEY\"]\n[paths]\nstate = \"/root/NAME/state\"\n\
@@ -34,8 +36,9 @@ fn switched_on() -> Machine {
         put(root, "root/provostd.toml", config, 0o644);
         put(root, "root/site.toml", SITE, 0o644);
         put(root, "root/scripts/first", "#!/bin/sh\necho \"first on $NODE\"\n", 0o755);
-        // It may run while the daemon is away.
-        put(root, "root/scripts/second", "#!/bin/sh\nsleep 4\n", 0o755);
+        // There are always records that are on their way, or just stored, also when the daemon ends.
+        put(root, "root/scripts/second", "#!/bin/sh\nsleep 1\n", 0o755);
+        put(root, "root/scripts/waits", upgrade::WAITS, 0o755);
         put(root, "root/node.toml", NODE, 0o644);
         put(root, "root/boots", upgrade::BOOTS, 0o755);
         let packed = fs::read(Path::new(BEFORE).join("after.db.zst")).unwrap();

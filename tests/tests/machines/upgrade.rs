@@ -22,6 +22,19 @@ done
 wait
 "#;
 
+/// Runs until the packages are upgraded.
+pub(crate) const WAITS: &str = "#!/bin/sh\nuntil [ -e /root/upgraded ]; do sleep 1; done\n";
+
+/// This machine is a node too, whose boot is the packages' unit: it begins before they are upgraded.
+const BOOT_OF_THE_MACHINE: &str = r#"(set -e
+provostctl token cn013 >/etc/provost/token
+key=$(tail -n 1 provost.pub)
+sed "s|/root/NAME/token|/etc/provost/token|; s|NAME|cn013|; s|KEY|$key|; /paths/,\$d" \
+    node.toml >/etc/provost/provost.toml
+chmod 600 /etc/provost/token
+systemctl start --no-block provost-boot
+until provostctl show cn013 | grep -q waits; do sleep 1; done)"#;
+
 /// Waits until each of the nodes has ended a boot that hasn't ended yet.
 fn wait_for_boots(machine: &mut Machine) {
     let nodes = "sort -u ended 2>/dev/null | grep -c .";
@@ -53,7 +66,14 @@ pub(crate) fn is_lived_through(machine: &mut Machine) {
     let (before, pid) = (history(machine), pid_of_daemon(machine));
     runs(machine, "cd /root && systemd-run --quiet --unit=boots /root/boots cn011 cn012");
     wait_for_boots(machine);
+    runs(machine, BOOT_OF_THE_MACHINE);
+    let boot = |machine: &mut Machine| {
+        runs(machine, "systemctl show -P SubState -P MainPID -P Result provost-boot")
+    };
+    let started = boot(machine);
+    assert!(started.contains("start\n"), "{started}");
     let printed = runs(machine, "dpkg -i new/*.deb 2>&1");
+    assert_eq!(boot(machine), started, "{printed}");
     assert!(!printed.contains("did not start"), "{printed}");
     assert_eq!(version_of_daemon(machine), NEW, "{printed}");
     let new_pid = pid_of_daemon(machine);
@@ -61,23 +81,48 @@ pub(crate) fn is_lived_through(machine: &mut Machine) {
     // Each ends the boot that it is at, and then one that it has begun since.
     wait_for_boots(machine);
     runs(machine, "touch stop; while systemctl is-active --quiet boots; do sleep 1; done");
+    runs(
+        machine,
+        "touch upgraded; while systemctl show -P SubState provost-boot | grep -q start; do sleep 1; done",
+    );
+    assert!(boot(machine).contains("success\n"), "{}", boot(machine));
+    let own = "provostctl show cn013 --format json";
+    let own: Value = serde_json::from_str(&runs(machine, own)).unwrap();
+    assert_eq!(own["node"]["status"], "booted", "{own:#}");
+    assert_eq!(own["runs"].as_array().unwrap().len(), 1, "{own:#}");
 
     // No run failed; each record is there, so also those that were acknowledged, which no node sends again.
     runs(machine, "! cat failed");
-    for node in ["cn011", "cn012"] {
-        runs(machine, &format!("provost --config /root/{node}/provost.toml report"));
-        runs(machine, &format!("{RECORDS} {node}/log/services/boot.json* | sort >sent"));
+    for (node, least) in [("cn011", 40), ("cn012", 40), ("cn013", 6)] {
+        let (config, log) = match node {
+            "cn013" => ("/etc/provost/provost.toml".to_owned(), "/var/log/provost".to_owned()),
+            _ => (format!("/root/{node}/provost.toml"), format!("{node}/log")),
+        };
+        runs(machine, &format!("provost --config {config} report"));
+        runs(machine, &format!("{RECORDS} {log}/services/boot.json* | sort >sent"));
         let show = format!("provostctl show {node} --runs 200 --format json");
         runs(machine, &format!("{show} | {RECORDS} | sort >stored"));
         assert_eq!(runs(machine, "diff sent stored"), "", "{node}");
         let count: usize = runs(machine, "wc -l <sent").trim().parse().unwrap();
-        assert!(count >= 16, "{node}: {count} records");
+        assert!(count >= least, "{node}: {count} records");
     }
     assert_eq!(history(machine), before);
+    a_typo_is_one_failure(machine);
+    let new_pid = pid_of_daemon(machine);
 
     runs(machine, "dpkg -r provost-server");
     runs(machine, &format!("! [ -e /proc/{new_pid} ]"));
     assert_eq!(runs(machine, "find /etc/systemd /usr/lib/systemd -name provostd.service"), "");
     runs(machine, "! journalctl --no-pager -u provostd | grep -iE 'denied|read-only file'");
     assert_eq!(runs(machine, "systemctl is-system-running --wait"), "running\n");
+}
+
+/// Nothing starts it again and again with a wrong configuration, and nothing has to be reset once that is right.
+fn a_typo_is_one_failure(machine: &mut Machine) {
+    let config = "/etc/provost/provostd.toml";
+    runs(machine, &format!("sed -i 's/^www/wwww/' {config}; ! systemctl restart provostd"));
+    // Longer than RestartSec: nothing else says that it isn't to come.
+    runs(machine, "sleep 4; [ $(systemctl show -P NRestarts provostd) = 0 ]");
+    assert_eq!(runs(machine, "systemctl show -P ActiveState provostd"), "failed\n");
+    runs(machine, &format!("sed -i 's/^wwww/www/' {config} && systemctl start provostd"));
 }
