@@ -86,7 +86,7 @@ impl Browser {
     pub fn start(screen: Screen) -> Self {
         skip_if(Self::missing());
         let folder = TempDir::new().unwrap();
-        // Now and then the port that it takes for IPv4 is another's for IPv6, and it ends.
+        // It ends if the port that it has for IPv4 is in use for IPv6.
         let started = (0..5).find_map(|_| Self::start_driver(folder.path()));
         let (driver, port) = started.expect("chromedriver says its port");
         let mut browser = Self { driver, port, session: String::new(), folder };

@@ -20,7 +20,7 @@ fn refusing(status: &'static str) -> String {
 }
 
 #[test]
-fn whoever_waits_waits_on_while_it_is_busy() {
+fn a_wait_goes_on_while_the_daemon_is_busy() {
     let cluster = Cluster::new();
     let wait = ["wait-for", "cn001", "--status", "booted", "--timeout", "2s", "--admin"];
     for busy in ["503 Service Unavailable", "502 Bad Gateway", "429 Too Many Requests"] {

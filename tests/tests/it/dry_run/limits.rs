@@ -1,4 +1,4 @@
-//! A dry run has so much memory and so many processes, and says which limit it has reached. What the scripts here take
+//! A dry run has a limit of memory and one of processes, and names the one that it has reached. What the scripts here take
 //! is harmless on any machine, also where nothing limits them.
 
 use std::fs;
@@ -8,7 +8,7 @@ use provost_tests::{Cluster, Node, Out, missing, skip, skip_if, skip_part};
 
 use super::super::json_page::page::Page;
 
-/// What a machine of so many MiB tells of its memory, all of which is free.
+/// What /proc/meminfo has on a machine with this memory, all of it free.
 fn memory(mib: u64) -> String {
     let kib = mib << 10;
     format!("MemTotal: {kib} kB\nMemFree: {kib} kB\nMemAvailable: {kib} kB\n")
@@ -27,7 +27,7 @@ const MOUNTS: &str = "#!/bin/sh\nmount -t tmpfs -o size=1g tmpfs /mnt\n\
 /// More changes than there is room for in a quarter of 256 MiB.
 const FILLS: &str = "#!/bin/sh\nhead -c 80M /dev/zero >/fills || echo \"head: $?\"\n";
 
-/// `provost run --dry-run` on a machine of so many MiB.
+/// `provost run --dry-run` on a machine with this memory.
 fn attempt(cluster: &Cluster, node: &Node, mib: u64, args: &str) -> Out {
     let file = node.path("meminfo");
     fs::write(&file, memory(mib)).unwrap();

@@ -118,7 +118,7 @@ fn what_a_node_names_as_keys_and_are_none_keeps_no_one_from_publishing() {
     let www = path(&cluster, "www");
     let shown = cluster.ctl(&["key", "show", "--to", &www]).expect(0).stdout;
     assert_eq!(shown.lines().count(), 1, "{shown}");
-    // What could be a key's id counts, and whoever knows better is told the way out.
+    // What could be a key's id counts, and the hint says how to remove it.
     fetch["keys"] = json!(["0123456789ABCDEF"]);
     nodes.send(1, 1, &[begins(), fetch]);
     cluster.script("hello", "#!/bin/sh\necho once more\n");
