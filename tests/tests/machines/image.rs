@@ -18,13 +18,8 @@ const HOST: &str = "10.0.2.2";
 
 const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-image.sh");
 
-/// Makes the same root with SELinux, given the folder of the other.
-const MAKE_SELINUX: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-selinux-image.sh");
-
-/// The same with cloud-init.
-const MAKE_CLOUD_INIT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-cloud-init-image.sh");
+/// Makes the same root with SELinux or with cloud-init, given the folder of the other.
+const MAKE_OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-other-image.sh");
 
 /// A node's image.
 pub(crate) struct Image {
@@ -147,7 +142,7 @@ pub(crate) fn unpack(folder: &Path) {
 
 /// Unpacks that root with SELinux and what the default scripts look for, and labels it as its policy says.
 pub(crate) fn unpack_selinux(folder: &Path) {
-    unpack_from(&made("vm-selinux", MAKE_SELINUX, Some(&base())), folder);
+    unpack_from(&made("vm-selinux", MAKE_OTHER, Some(&base())), folder);
     // setfiles(8) labels by way of /proc.
     let label = "unshare --mount sh -ec 'mount -t proc proc \"$1/proc\"; chroot \"$1\" \
         setfiles -F -e /proc /etc/selinux/default/contexts/files/file_contexts /' sh \"$1\"";
@@ -156,7 +151,7 @@ pub(crate) fn unpack_selinux(folder: &Path) {
 
 /// Unpacks that root with cloud-init.
 pub(crate) fn unpack_cloud_init(folder: &Path) {
-    unpack_from(&made("vm-cloud-init", MAKE_CLOUD_INIT, Some(&base())), folder);
+    unpack_from(&made("vm-cloud-init", MAKE_OTHER, Some(&base())), folder);
 }
 
 fn unpack_from(image: &Path, folder: &Path) {
