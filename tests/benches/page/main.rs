@@ -39,6 +39,7 @@ fn main() {
     cluster.start();
     println!("{}", pages::first("a restart", &cluster));
     println!("{}", pages::again(&cluster, nodes));
+    println!("{}", shown::overview(&cluster));
     println!("{}", shown::record(&cluster, &load));
     println!("{}", ingest::beside_tabs(&cluster, &load));
 }

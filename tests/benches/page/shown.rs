@@ -1,4 +1,4 @@
-//! How soon an open page shows a record, in a real Chromium, while others come in.
+//! How soon the overview is drawn, and an open page shows a record, in a real Chromium.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use crate::load::Load;
 const OTHERS: usize = 1_000;
 /// How many records are looked for on each page; odd.
 const ROUNDS: usize = 15;
-/// The longest that a record may take, in milliseconds.
+/// The longest that each may take, in milliseconds.
 const GOAL: Target = Target::AtMost(1_000.0);
 /// How long it is looked for.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -35,7 +35,29 @@ const WATCH: &str = "
     const all = { subtree: true, childList: true, characterData: true, attributes: true };
     new MutationObserver(look).observe(main, all);";
 
-/// The time from a record's report until it is drawn, on several pages.
+/// How often the overview is visited; odd.
+const VISITS: usize = 5;
+
+/// The time from a visit of the overview until it is drawn with its map.
+pub(crate) fn overview(cluster: &Cluster) -> Table {
+    let mut table = Table::new();
+    if let Some(missing) = Browser::missing() {
+        println!("no page is drawn: {missing}");
+        return table;
+    }
+    let browser = Browser::start(DESKTOP);
+    let drawn = |_| {
+        browser.visit(&format!("http://{}/", cluster.daemon().admin()));
+        browser.until_text("#live", "live");
+        assert_eq!(browser.run("return !!document.querySelector('.map')"), json!(true));
+        let at = "return performance.getEntriesByName('first-contentful-paint')[0].startTime";
+        browser.run(at).as_f64().unwrap()
+    };
+    table.hold("the overview is drawn", "ms", median((0..VISITS).map(drawn).collect()), GOAL);
+    table
+}
+
+/// The time from a record's report until it is drawn, on several pages, while others come in.
 pub(crate) fn record(cluster: &Cluster, load: &Load) -> Table {
     let mut table = Table::new();
     if let Some(missing) = Browser::missing() {
