@@ -1,6 +1,7 @@
 //! Where scripts failed, and that they don't notice that somebody wants to know.
 
 mod bash;
+mod misnamed;
 mod others;
 
 use std::os::unix::fs::PermissionsExt;
