@@ -17,7 +17,7 @@ use super::snapshot::Snapshot;
 use crate::published::PublishedFolder;
 
 /// What takes no longer is done each time: a page is shown with the reasons of what it shows.
-const SHORT: Duration = Duration::from_millis(200);
+const SHORT: Duration = Duration::from_millis(20);
 
 /// How many are kept of a cause: as many as `provostctl why` shows.
 const MOST: usize = 8;
