@@ -30,7 +30,14 @@ sh -c 'trap "" TERM INT HUP
 
 #[test]
 fn a_signal_ends_the_run_in_order() {
-    let signals = [(Signal::TERM, "SIGTERM"), (Signal::INT, "SIGINT"), (Signal::HUP, "SIGHUP")];
+    let signals = [
+        (Signal::TERM, "SIGTERM"),
+        (Signal::INT, "SIGINT"),
+        (Signal::HUP, "SIGHUP"),
+        (Signal::USR1, "SIGUSR1"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::PROF, "SIGPROF"),
+    ];
     for world in World::all() {
         for (signal, name) in signals {
             let ground = Ground::new(&[("waits", WAITS)]);
