@@ -111,11 +111,15 @@ impl<'s> Queue<'s> {
             FetchError::silent(Failure::new(Cause::Fetch, message, SLOW_HINT))
         });
         let now = Instant::now();
-        let wait = error.retry_after().unwrap_or_default();
+        let asked = now.checked_add(error.retry_after().unwrap_or_default()).unwrap_or(deadline);
         let backoff = if error.is_awaited() { UNPUBLISHED } else { BACKOFF };
-        let wait = wait.saturating_add(backoff.wait(server.attempts));
         server.spent = Some((server.spent.map_or(attempt.begun, |(first, _)| first), now));
-        server.due = now.checked_add(wait).unwrap_or(deadline);
+        server.due = asked + backoff.wait(server.attempts);
+        // Rather a last attempt before the deadline than none after this one.
+        let last = deadline - BACKOFF.first;
+        if server.due >= deadline && now < last {
+            server.due = asked.max(last);
+        }
         server.error = Some(error);
     }
 

@@ -96,6 +96,9 @@ fn the_deadline_holds_whatever_the_server_asks_for() {
         assert!(failed.why.failure.message.starts_with("down ("), "{}", failed.why.failure.message);
         assert!(!failed.is_silence, "it has answered");
         assert!(spent < Duration::from_secs(61), "{spent:?}");
+        // The last wait isn't longer than the time that is left, unless the server asks for that.
+        let gives_up_early = spent < Duration::from_millis(59_700);
+        assert_eq!(gives_up_early, wait.is_some(), "{spent:?}");
     }
 }
 
