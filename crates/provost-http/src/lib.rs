@@ -125,10 +125,13 @@ impl Client {
                 .no_proxy()
         };
         let proxy = options.proxy.map(|proxy| {
-            let url = zone::parse_url(proxy)
-                .map_err(|why| ClientError::Proxy { proxy: proxy.to_owned(), why })?;
-            Proxy::all(url)
-                .map_err(|e| ClientError::Proxy { proxy: proxy.to_owned(), why: reason(&e) })
+            let unusable = |why| ClientError::Proxy { proxy: proxy.to_owned(), why };
+            let url = zone::parse_url(proxy).map_err(unusable)?;
+            // The HTTP library would take what follows for a host.
+            if !matches!(url.scheme(), "http" | "https") {
+                return Err(unusable("it isn't a URL of HTTP".to_owned()));
+            }
+            Proxy::all(url).map_err(|e| unusable(reason(&e)))
         });
         let proxy = proxy.transpose()?;
         let unusable = |e: &(dyn std::error::Error + 'static)| ClientError::Ca(reason(e));

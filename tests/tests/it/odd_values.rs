@@ -91,4 +91,13 @@ fn a_folder_that_is_relative_is_refused_and_named() {
     let checked = node.provost(&["check"]).expect(2);
     let all = checked.stdout + &checked.stderr;
     assert!(all.contains("paths.state: \"state\" isn't an absolute path"), "{all}");
+
+    // Nor is another proxy than one of HTTP taken, or a date for a text.
+    for (line, says) in [
+        ("[fetch]\nproxy = \"unix:/x\"\n", "the proxy \"unix:/x\" can't be used: "),
+        ("[log]\nsyslog = 2026-11-20\n", "log.syslog: a date without quotes isn't a text"),
+    ] {
+        std::fs::write(&file, format!("{config}{line}")).unwrap();
+        node.provost(&["boot"]).expect(2).says(&[says]);
+    }
 }

@@ -130,15 +130,23 @@ pub(crate) fn is_known(key: &str) -> bool {
     OPTIONAL.contains(&key) || defaults.iter().any(|(known, _)| known == key)
 }
 
+/// What is wrong with a path that isn't one from the root on.
+pub(crate) const NOT_ABSOLUTE: &str = "isn't an absolute path";
+
 /// Checks that `key` exists and may have `value`.
 pub(crate) fn check(key: &str, value: &Value) -> Result<(), toml::de::Error> {
     let mut table = defaults()?;
     put(&mut table, key, value.clone());
     Fragment::deserialize(table)?;
+    // The reader takes one for a text.
+    let is_date = |value: &Value| value.is_datetime();
+    if is_date(value) || value.as_array().is_some_and(|list| list.iter().any(is_date)) {
+        return Err(de::Error::custom("a date without quotes isn't a text"));
+    }
     match value.as_str() {
         // Scripts have another working folder, and a boot another one than an admin.
         Some(path) if is_folder(key) && !path.starts_with('/') => {
-            Err(de::Error::custom(format_args!("{path:?} isn't an absolute path")))
+            Err(de::Error::custom(format_args!("{path:?} {NOT_ABSOLUTE}")))
         }
         _ => Ok(()),
     }

@@ -222,7 +222,7 @@ fn of_a_configuration_value_that_is_wrong() {
     provost: boot of cn001 begins, run [ID]
     provost: fetch: FAILED
     provost: error: [DIR]/nodes/cn001/provost.toml:7: run.timeout: `30` isn't a time limit: the unit is missing
-    provost: hint: fix that line; an unknown key may be a typing error
+    provost: hint: fix that line
     provost: boot FAILED after [DURATION]
     ");
 }

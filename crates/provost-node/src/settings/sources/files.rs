@@ -50,7 +50,11 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(b
     let mut wrong = |is_known_key: bool, at: usize, what: &str| {
         let line = 1 + text[..at].matches('\n').count();
         let message = format!("{}:{line}: {what}", path.display());
-        let hint = "fix that line; an unknown key may be a typing error";
+        let hint = match is_known_key {
+            true if what.ends_with(values::NOT_ABSOLUTE) => "write the path from / on",
+            true => "fix that line",
+            false => "fix that line; an unknown key may be a typing error",
+        };
         mistakes.push((is_known_key, Failure::config(message, hint)));
     };
     let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);

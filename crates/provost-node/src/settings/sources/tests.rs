@@ -241,6 +241,9 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
         ("token = \"secret\"\n", "10.toml:1: token: unknown field"),
         ("[paths]\nstate = \"provost\"\n", "10.toml:2: paths.state: \"provost\" isn't an absolute"),
         ("[paths]\nlog = \"\"\n", "10.toml:2: paths.log: \"\" isn't an absolute path"),
+        ("[paths]\nlog = \"x\"\n", "hint: write the path from / on"),
+        ("\nnode = 2026-11-20\n", "10.toml:2: node: a date"),
+        ("servers = [2026-11-20]\n", "10.toml:1: servers: a date"),
     ] {
         ground.write("etc/provost.d/10.toml", text);
         let input = ground.read(&[]);
