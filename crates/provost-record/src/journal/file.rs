@@ -57,7 +57,7 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)>
     match open() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) if provost_fs::refusal(&e).is_some() => {
-            let to = path.with_extension("damaged");
+            let to = aside_of(path);
             // A folder can't take the place of a file.
             if std::fs::rename(path, &to).is_err() {
                 return Err(e);
@@ -73,6 +73,12 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)>
         created => created?,
     }
     Ok((open()?, aside))
+}
+
+/// Where what can't be read of the journal at `path` is kept. A folder of that name stays as it is.
+pub(super) fn aside_of(path: &Path) -> PathBuf {
+    let aside = path.with_extension("damaged");
+    if aside.is_dir() { path.with_extension("damaged.1") } else { aside }
 }
 
 /// A new journal. Who may read it could also lock it, so others can't.

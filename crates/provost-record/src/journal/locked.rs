@@ -7,7 +7,7 @@ use provost_fs::Durability;
 use serde_json::value::RawValue;
 
 use super::array::{self, EMPTY, TAIL, content_len, parse, whole_entries};
-use super::file::{lock, new_file, open_or_create};
+use super::file::{aside_of, lock, new_file, open_or_create};
 use super::repair::Repair;
 use crate::{Phase, Record};
 
@@ -132,7 +132,7 @@ impl<'a> Locked<'a> {
         let whole = whole_entries(&text);
         let mut aside = None;
         if whole.entries.is_empty() && !whole.rest.is_empty() {
-            let path = self.path.with_extension("damaged");
+            let path = aside_of(self.path);
             new_file(&path, &text)?.replace(Durability::Crash)?;
             aside = Some(path);
         }

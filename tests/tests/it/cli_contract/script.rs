@@ -77,6 +77,11 @@ fn of_a_damaged_journal() {
     ----- stderr -----
     provost: the journal was damaged: removed 13 bytes of an incomplete entry; kept 0 entries; the damaged file is [DIR]/nodes/cn001/services/own.damaged
     ");
+    // A folder of that name is in nobody's way.
+    std::fs::remove_file(node.path("services/own.damaged")).unwrap();
+    std::fs::create_dir(node.path("services/own.damaged")).unwrap();
+    std::fs::write(&file, "not a journal\n").unwrap();
+    record(&node, &["service-start"]).expect(0).says(&["services/own.damaged.1"]);
 }
 
 #[test]
