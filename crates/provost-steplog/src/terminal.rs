@@ -83,11 +83,21 @@ pub fn escape_json(json: &str) -> String {
     })
 }
 
-/// Whether `c` is a control character, or turns the direction of writing around and so shows
-/// another text than there is (Unicode annex 9, UAX #9).
+/// Whether `c` is a control character, breaks the line, can't be seen, or turns the direction of writing around,
+/// and so shows another text than there is (Unicode's categories Cc, Zl, Zp and, of those up to U+FFFF, Cf).
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+        )
 }
 
 #[cfg(test)]
@@ -99,6 +109,11 @@ mod tests {
         let hostile = "a\tb\x1b[31mred\r\n\u{9b}1m\u{202e}ü";
         assert_eq!(escape(hostile), "a\tb\\u{1b}[31mred\\r\\n\\u{9b}1m\\u{202e}ü");
         assert_eq!(escape_cell("a\tb\n"), "a b\\n");
+        for unseen in
+            ['\u{ad}', '\u{61c}', '\u{200b}', '\u{2028}', '\u{2029}', '\u{2060}', '\u{feff}']
+        {
+            assert_eq!(escape(&unseen.to_string()), unseen.escape_unicode().to_string());
+        }
     }
 
     #[test]
