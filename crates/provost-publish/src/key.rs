@@ -82,6 +82,9 @@ impl KeyError {
                         .to_owned()
                 }
                 io::ErrorKind::NotFound => "create a key: provostctl key new --out DIR".to_owned(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    format!("make room where {} is", path.display())
+                }
                 _ => format!("check that this user may read and write {}", path.display()),
             },
             Self::Password { path } => format!(

@@ -124,3 +124,13 @@ fn a_revocation_that_a_full_database_cannot_store_is_refused_until_there_is_room
     cluster.ctl(&["revoke", &node]).expect(0);
     assert_eq!(asks_for_plan(&cluster, &tokens, &node), "401");
 }
+
+#[test]
+fn a_key_that_a_full_disk_cannot_store_is_refused_with_a_hint_about_the_disk() {
+    let cluster = Cluster::new();
+    let folder = cluster.path("small");
+    let disk = SmallDisk::mount(&folder, "1m");
+    disk.fill();
+    let out = cluster.ctl(&["key", "new", "--out", folder.to_str().unwrap()]).expect(1);
+    out.says(&["No space left on device", "hint: make room where "]);
+}
