@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use provost_steplog::view::{Part, Reader, View};
 
@@ -292,9 +293,18 @@ fn parse() -> Result<Cli, Refused> {
         Err(_) => program,
     };
     let args: Vec<OsString> = std::env::args_os().collect();
-    let parsed =
-        program.try_get_matches_from_mut(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = program.try_get_matches_from_mut(&args).and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let (Command::Publish(publish), Some((_, matches))) =
+            (&mut cli.command, matches.subcommand())
+        {
+            let source = matches.value_source("valid_for");
+            publish.is_validity_named = source == Some(ValueSource::CommandLine);
+        }
+        Ok(cli)
+    });
     let error = match parsed {
+        Ok(cli @ Cli { command: Command::Help(_), .. }) => return Ok(cli),
         Ok(cli) => return defaults.map(|_| cli).map_err(Refused::By),
         Err(error) => error,
     };

@@ -23,6 +23,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest list of nodes in a request's URL, in bytes; a longer one is filtered here.
 const MAX_FILTER: usize = 4096;
 
+/// The longest answer, in bytes. That about 100,000 nodes has a fifth of it.
+const MAX_ANSWER: u64 = 1 << 30;
+
 /// A client of the daemon's admin API.
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -109,8 +112,21 @@ impl Client {
     /// An uploaded log's bytes.
     pub(crate) async fn log(&self, run: &str, name: &str) -> Result<Vec<u8>, Failure> {
         let request = self.http.get(self.url(admins::RUN_LOG, &[run, name])?);
-        let bytes = self.send(request).await?.bytes().await;
-        bytes.map(Into::into).map_err(|e| self.unreachable(&e))
+        self.body(self.send(request).await?).await
+    }
+
+    /// The body of an answer. What isn't provostd may send one without an end.
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        let mut length = response.content_length().unwrap_or_default();
+        while length <= MAX_ANSWER {
+            let chunk = response.chunk().await.map_err(|e| self.unreachable(&e))?;
+            let Some(chunk) = chunk else { return Ok(body) };
+            body.extend_from_slice(&chunk);
+            length = length.max(body.len() as u64);
+        }
+        let error = format!("the response from {} is longer than 1 GiB", self.admin);
+        Err(Failure::new(error, "name provostd's admin listener: --admin URL"))
     }
 
     /// What was changed for a node between two bundles and two plans, with the diff of a script.
@@ -178,7 +194,7 @@ impl Client {
         &self,
         request: reqwest::RequestBuilder,
     ) -> Result<T, Failure> {
-        let text = self.send(request).await?.bytes().await.map_err(|e| self.unreachable(&e))?;
+        let text = self.body(self.send(request).await?).await?;
         serde_json::from_slice(&text).map_err(|e| {
             let error = format!("unexpected response from {}: {e}", self.admin);
             Failure::new(error, "install the same version of provostctl and provostd")
@@ -191,7 +207,7 @@ impl Client {
             return Ok(response);
         }
         let status = response.status();
-        let body = response.bytes().await.map_err(|e| self.unreachable(&e))?;
+        let body = self.body(response).await?;
         // No admin listener lacks the path, but that of nodes does.
         let is_elsewhere =
             |body: &ErrorBody| status == StatusCode::NOT_FOUND && body.error == "not found";

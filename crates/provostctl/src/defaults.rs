@@ -101,6 +101,12 @@ impl Defaults {
     }
 
     fn with_default(&self, command: &str, arg: Arg) -> Arg {
+        // An empty variable is as one that isn't set.
+        let is_empty = |name| env::var_os(name).is_some_and(|value| value.is_empty());
+        let arg = match arg.get_env().is_some_and(is_empty) {
+            true => arg.env(Resettable::Reset),
+            false => arg,
+        };
         let mut values = self.values.iter();
         match values.find(|(setting, _)| setting.is_of(command, &arg)) {
             None => arg,

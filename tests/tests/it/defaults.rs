@@ -1,5 +1,7 @@
 //! `provostctl.toml`: what each command line would need to say.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::process::Command;
 
 use provost_tests::{Cluster, Out, program};
@@ -95,6 +97,10 @@ fn an_option_overrides_a_variable_and_that_the_file() {
     let variable = [("PROVOSTCTL_ADMIN", "unix:/by-variable.sock")];
     assert!(asked("nodes", &variable).contains("at unix:/by-variable.sock: "));
     assert!(asked("nodes --admin unix:/o.sock", &variable).contains("at unix:/o.sock: "));
+    let empty = ["ADMIN", "CA", "TOKEN_FILE", "KEY_PASSWORD_FILE"];
+    let empty = empty.map(|name| (format!("PROVOSTCTL_{name}"), ""));
+    let empty: Vec<_> = empty.iter().map(|(name, value)| (&**name, *value)).collect();
+    assert!(asked("nodes", &empty).contains("at unix:/by-file.sock: "));
     assert!(world.ctl("nodes --help").expect(0).stdout.contains("unix:/by-file.sock]"));
 }
 
@@ -127,8 +133,26 @@ fn a_wrong_file_is_refused_with_the_line_and_no_help_needs_it() {
     for line in ["publish", "nodes", "plan cn1 --site /x"] {
         world.ctl(line).expect(2).says(&says);
     }
-    world.ctl("publish --help").expect(0);
+    for line in ["publish --help", "--help", "help", "help node-sets", "help publish"] {
+        world.ctl(line).expect(0);
+    }
     // Only a file that is named has to be there.
     std::fs::remove_file(&file).unwrap();
     world.ctl("history").expect(2).says(&[&file, "hint: name a readable file: PROVOSTCTL_CONFIG"]);
+}
+
+#[test]
+fn an_answer_that_is_too_long_for_the_memory_is_refused() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let admin = format!("http://{}", server.local_addr().unwrap());
+    let answer = std::thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9000000000000\r\n\r\n[").unwrap();
+    });
+    let out = Command::new(program("provostctl")).args(["nodes", "--admin", &admin]).output();
+    answer.join().unwrap();
+    Out::from(out.unwrap())
+        .expect(1)
+        .says(&["is longer than 1 GiB", "hint: name provostd's admin"]);
 }

@@ -164,6 +164,7 @@ impl Again {
             refresh_key: None,
             tls: None,
             refresh: false,
+            is_validity_named: false,
             check: self.check,
             rehearse: Rehearse::default(),
             diff: self.diff,

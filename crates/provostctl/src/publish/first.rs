@@ -46,6 +46,7 @@ impl First<'_> {
             refresh_key: Some(refresh_key(key_line).map_err(wrong)?),
             tls: Some(tls_line.parse::<NamedTls>().map_err(|e| wrong(e.to_string()))?),
             refresh: false,
+            is_validity_named: false,
             check: false,
             rehearse: Rehearse::default(),
             diff: false,

@@ -69,6 +69,7 @@ impl Inputs {
             refresh_key: None,
             tls: None,
             refresh: false,
+            is_validity_named: false,
             check: false,
             rehearse: Rehearse::default(),
             diff: preview,

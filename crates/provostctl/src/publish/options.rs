@@ -74,6 +74,9 @@ pub(crate) struct Publish {
     pub(super) format: Format,
     #[command(flatten)]
     pub(super) rehearse: Rehearse,
+    /// Whether the command line names the validity.
+    #[arg(skip)]
+    pub(crate) is_validity_named: bool,
     #[arg(skip)]
     pub(super) action: Action,
     /// The key that counts no more.

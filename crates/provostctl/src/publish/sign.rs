@@ -71,7 +71,8 @@ impl Publish {
             revoke: self.revoke.as_ref(),
             tls: self.tls.as_ref().map(NamedTls::get),
             last_tls: last_tls.get(),
-            refresh: self.refresh,
+            // A validity that is named is that of all that is published.
+            refresh: self.refresh || self.is_validity_named,
             used,
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),
             ends_channels: self.action == Action::Rollback,

@@ -96,6 +96,8 @@ fn of_publishing() {
     ----- stderr -----
     note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
     ");
+    let anew = publish_and(&cluster, &["--valid-for", "90d"]).expect(0).stdout;
+    assert!(anew.contains("the manifest is signed anew"), "{anew}");
     cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"hello\", \"hello again\"]\n");
     assert_snapshot!(publish(&cluster), @"
     exit status 0
