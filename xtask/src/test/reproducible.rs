@@ -13,6 +13,10 @@ pub(super) fn check() -> Result<()> {
     let folder = tempfile::tempdir()?;
     // Of different lengths: a path that is in a program shifts what follows it.
     let [one, other] = ["a", "another-folder"].map(|name| folder.path().join(name));
+    // Both before the builds: meanwhile there may be another commit.
+    for to in [&one, &other] {
+        cargo::run("git", &["clone", "--quiet", ".", &to.to_string_lossy()])?;
+    }
     let (one, other) = (digests(&one)?, digests(&other)?);
     let differing: Vec<&str> = one
         .iter()
@@ -26,10 +30,8 @@ pub(super) fn check() -> Result<()> {
     Ok(())
 }
 
-/// The digests of what a clone of this commit in `folder` gives away, by name.
+/// The digests of what the clone in `folder` gives away, by name.
 fn digests(folder: &Path) -> Result<BTreeMap<String, String>> {
-    let path = folder.to_string_lossy();
-    cargo::run("git", &["clone", "--quiet", ".", &path])?;
     let status = cargo::command("cargo")
         .current_dir(folder)
         .env_remove("CARGO_TARGET_DIR")
