@@ -108,8 +108,10 @@ addEventListener("keydown", (event) => {
 });
 // Shows the values below the pointer on a chart of the history: a column of it is a row of the table.
 addEventListener("pointermove", (event) => {
-  const section = document.querySelector(".history");
-  if (!section) return;
+  // Where nothing has happened yet, there are no values.
+  const value = document.querySelector(".history .value");
+  if (!value) return;
+  const section = value.closest(".history");
   const plot = event.target.closest?.(".history svg");
   const rows = section.querySelectorAll("tbody tr");
   let text = "";
@@ -121,6 +123,5 @@ addEventListener("pointermove", (event) => {
     const values = cells.map((cell, n) => cell.textContent && `${cell.textContent} ${names[n]}`);
     text = `${cells[0].textContent}: ${values.slice(1).filter(Boolean).join(", ") || "nothing"}`;
   }
-  const value = section.querySelector(".value");
   if (value.textContent !== text) value.textContent = text;
 });

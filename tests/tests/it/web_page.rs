@@ -32,6 +32,11 @@ fn the_overview_follows_what_nodes_report() {
     browser.until_text("h1", "1 node");
     browser.until_text("#live", "live");
     browser.run("window.isTheSame = true");
+    // A pointer that moves before there is a history shows nothing.
+    browser.run(
+        "document.querySelector('.history .value')?.remove();
+         document.dispatchEvent(new PointerEvent('pointermove'));",
+    );
     let nodes = Reporters::new(&cluster, "cn[001-012]");
     browser.until_text("h1", "12 nodes");
     (0..8).for_each(|n| nodes.boots(n));
