@@ -42,15 +42,25 @@ impl Reasons {
         Self { www, last: RwLock::default() }
     }
 
-    /// Those of the nodes of a snapshot. Where finding them takes long, they are older for a while.
-    pub(crate) async fn of_snapshot(&self, snapshot: &Arc<Snapshot>) -> Arc<ReasonOfCause> {
+    /// Those of the nodes of a snapshot. Where finding them took long, those that were found last are returned, and they
+    /// are found anew meanwhile: a page that waits is made the more seldom.
+    pub(crate) async fn of_snapshot(
+        self: &Arc<Self>,
+        snapshot: &Arc<Snapshot>,
+    ) -> Arc<ReasonOfCause> {
         if let Some(fresh) = self.fresh() {
             return fresh;
         }
-        let (snapshot, www, begun) = (snapshot.clone(), self.www.clone(), Instant::now());
-        let found =
-            spawn_blocking(move || find(snapshot.members.iter().map(|member| &member.node), &www));
-        self.keep(found.await.unwrap_or_default(), begun)
+        let older = self.claim();
+        let (reasons, snapshot, begun) = (self.clone(), snapshot.clone(), Instant::now());
+        let finding = spawn_blocking(move || {
+            let nodes = snapshot.members.iter().map(|member| &member.node);
+            reasons.keep(find(nodes, &reasons.www), begun)
+        });
+        match older {
+            Some(older) => older,
+            None => finding.await.unwrap_or_default(),
+        }
     }
 
     /// That of the failure of this node, among all `nodes`; they are asked for only if no reason was found a short time
@@ -80,6 +90,14 @@ impl Reasons {
             .as_ref()
             .filter(|found| found.took > SHORT && found.at.elapsed() < found.took * SHARE);
         fresh.map(|found| found.reasons.clone())
+    }
+
+    /// Those that were found last, if that took long. Nobody else finds them anew for a while.
+    fn claim(&self) -> Option<Arc<ReasonOfCause>> {
+        let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
+        let found = last.as_mut().filter(|found| found.took > SHORT)?;
+        found.at = Instant::now();
+        Some(found.reasons.clone())
     }
 
     fn keep(&self, reasons: ReasonOfCause, begun: Instant) -> Arc<ReasonOfCause> {
