@@ -31,7 +31,7 @@ pub struct Location {
 /// All keys of `provostd.toml`: with a wrong one, another folder or store would be taken than is meant. What the others
 /// have may be anything: `provostd` checks it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 #[expect(dead_code, reason = "serde reads the keys")]
 struct Keys {
     data: Option<IgnoredAny>,
@@ -90,7 +90,7 @@ impl Location {
 /// How a PostgreSQL database is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct PostgresConfig {
     /// A file with the password on its first line.
     pub password_file: Option<PathBuf>,

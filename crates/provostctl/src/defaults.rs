@@ -20,7 +20,7 @@ pub(crate) const VARIABLE: &str = "PROVOSTCTL_CONFIG";
 
 /// The keys of the file. Relative paths are relative to its folder.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Keys {
     site: Option<PathBuf>,
     scripts: Option<PathBuf>,

@@ -10,7 +10,7 @@ use super::{GuardLimits, Paths, ReportedLogs, ScriptEnvironment, ScriptSettings}
 /// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Fragment {
     /// The host's name, unless configured.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub(crate) struct Fragment {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct SourceFragment {
     /// The name of a kind of management node.
     pub(crate) kind: String,
@@ -45,7 +45,7 @@ pub(crate) struct SourceFragment {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct TrustFragment {
     pub(crate) keys: Vec<String>,
     pub(crate) manifest_sha256: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct TrustFragment {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct FetchFragment {
     pub(crate) connect_timeout: Limit,
     pub(crate) stall_timeout: Limit,
@@ -75,7 +75,7 @@ pub(crate) enum Offline {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RunFragment {
     pub(crate) timeout: Limit,
     pub(crate) slow: Limit,
@@ -106,14 +106,14 @@ impl From<AfterFailure> for OnFailure {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct ReportFragment {
     pub(crate) deadline: Limit,
     pub(crate) logs: Option<ReportedLogs>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct LogFragment {
     pub(crate) redact: Vec<String>,
     pub(crate) syslog: String,

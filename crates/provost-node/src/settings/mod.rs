@@ -96,7 +96,7 @@ pub struct Token(pub String);
 
 /// Where things are.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Paths {
     /// STATE: what a node remembers.
     pub state: PathBuf,
@@ -171,7 +171,7 @@ pub enum ScriptEnvironment {
 
 /// What is set of one script on this node. It overrides the script's policy.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct ScriptSettings {
     /// What its failure means for the run.
     pub on_failure: Option<OnFailure>,
@@ -183,7 +183,7 @@ pub struct ScriptSettings {
 
 /// The limits after which nothing runs until an admin releases the node.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct GuardLimits {
     /// Runs of `kickstart` or `boot` in a row that fail.
     pub max_attempts: NonZeroU32,

@@ -106,30 +106,6 @@ impl Values {
     }
 }
 
-/// The keys that have no default.
-const OPTIONAL: [&str; 8] = [
-    "token_file",
-    "join_file",
-    "trust.manifest_sha256",
-    "paths.group",
-    "fetch.proxy",
-    "fetch.ca",
-    "report.logs",
-    "run.environment",
-];
-
-/// The keys of a script's section.
-const OF_SCRIPT: [&str; 3] = ["on_failure", "timeout", "retries"];
-
-/// Whether there is such a key.
-pub(crate) fn is_known(key: &str) -> bool {
-    if let ("scripts", Some(rest)) = split(key) {
-        return split(rest).1.is_some_and(|key| OF_SCRIPT.contains(&key));
-    }
-    let defaults = defaults().map(|table| leaves(&table)).unwrap_or_default();
-    OPTIONAL.contains(&key) || defaults.iter().any(|(known, _)| known == key)
-}
-
 /// What is wrong with a path that isn't one from the root on.
 pub(crate) const NOT_ABSOLUTE: &str = "isn't an absolute path";
 

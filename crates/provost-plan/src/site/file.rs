@@ -17,7 +17,7 @@ use crate::plan::check_env;
 /// What nodes run: provost-site.toml(5).
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct File {
     /// What applies to all nodes that a group or a section of their own names.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub(super) struct File {
 /// What some nodes run.
 #[derive(Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Section {
     /// The group's nodes: names and ranges, such as "cn[001-512,600],login".
     // Nothing but a group has any.

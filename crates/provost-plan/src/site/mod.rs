@@ -311,6 +311,10 @@ timeout = "5m"
         for (text, shown) in [
             ("[defaults]\nenv = 5\n", "site.toml:2: defaults.env: invalid type"),
             (
+                "groups.a = 3\n",
+                "site.toml:1: groups.a: invalid type: integer `3`, expected a table",
+            ),
+            (
                 "[defaults]\n\npostscript = []\n",
                 "site.toml:3: defaults.postscript: unknown field `postscript`",
             ),

@@ -25,7 +25,7 @@ pub use xcat::{XcatConfig, Xcatd};
 /// `provostd.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Config {
     /// The folder that the daemon writes to; created with mode 0700 where there is none.
     #[serde(default = "location::default_data")]
@@ -96,7 +96,7 @@ pub struct Config {
 /// The nodes' tokens.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct TokensConfig {
     /// Whether they count by plain HTTP, where others can read them.
     #[serde(default = "allowed")]
@@ -116,7 +116,7 @@ fn allowed() -> bool {
 /// What installers get besides the bundle.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct NodeConfig {
     /// The program that installers fetch for the architecture that it was built for, in place of that in
     /// `programs`. Without it, `provost` next to the daemon's own is one, where `programs` has no other.
@@ -155,7 +155,7 @@ fn servers<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<String>, D::Error> 
 /// What `/metrics` has.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct MetricsConfig {
     /// Scripts of the site whose times have series of their own, besides the default scripts.
     #[serde(default)]
@@ -165,7 +165,7 @@ pub struct MetricsConfig {
 /// When a node is held, so that it doesn't install or boot in a loop.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Guard {
     /// How many runs of kickstart and boot in a row may fail.
     #[serde(default = "max_attempts")]
@@ -305,6 +305,7 @@ mod tests {
         assert_eq!((config.guard.max_attempts.get(), config.lost_after), (3, Limit::seconds(60)));
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
         assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
+        assert!(error("www = '/w'\nguard = 3").contains("expected a table"));
         assert_eq!((config.retention.runs.get(), config.retention.age), (20, age("90d")));
         assert_eq!((config.retention.programs, age("1y")), (age("365d"), age("8760h")));
         for wrong in ["90", "-1d", "0d", "ages"] {

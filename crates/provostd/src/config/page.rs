@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 40;
 /// The web page.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct PageConfig {
     /// The site's name, in the title and the header of each page.
     pub name: Option<String>,
@@ -27,7 +27,7 @@ pub struct PageConfig {
 /// A rack, or several of the same size.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct RackConfig {
     /// The rack's name.
     pub name: Option<String>,

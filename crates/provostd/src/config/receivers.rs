@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// A receiver over HTTP.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct WebhookConfig {
     /// What it is called in the log, in metrics and in the queue: letters, digits, `-` and `_`.
     pub name: String,
@@ -65,7 +65,7 @@ impl fmt::Debug for Secret {
 /// Programs on this machine.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct HooksConfig {
     /// Run when nodes have booted.
     pub on_booted: Option<PathBuf>,

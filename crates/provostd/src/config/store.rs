@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// How much is stored of each node, and how much of the disk is reserved; in MiB.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct QuotaConfig {
     /// Of its records within an hour.
     pub records_mib_per_hour: u32,
@@ -63,7 +63,7 @@ impl QuotaConfig {
 /// How much of the nodes' history is kept.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct RetentionConfig {
     /// How many runs of each node.
     pub runs: NonZeroU32,

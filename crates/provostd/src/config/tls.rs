@@ -49,7 +49,7 @@ impl TlsFiles {
 /// `[tls]` as it is written.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct TlsSection {
     /// Whether nodes have none.
     #[serde(default)]

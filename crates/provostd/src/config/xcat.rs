@@ -30,7 +30,7 @@ pub struct Xcatd {
 /// `[xcat]` as it is written.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct XcatFile {
     /// Takes their status and serves their mypostscript, such as "0.0.0.0:3002".
     monitor: Option<SocketAddr>,

@@ -78,7 +78,9 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(b
             Err(_) if !broken.is_empty() => {}
             Err(e) => {
                 let at = offset_of(spans.get_ref(), &key);
-                wrong(values::is_known(&key), at, &format!("{key}: {}", e.message()));
+                // As serde words it.
+                let is_known_key = !e.message().starts_with("unknown field");
+                wrong(is_known_key, at, &format!("{key}: {}", e.message()));
             }
         }
     }

@@ -242,13 +242,16 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
         ("[paths]\nstate = \"provost\"\n", "10.toml:2: paths.state: \"provost\" isn't an absolute"),
         ("[paths]\nlog = \"\"\n", "10.toml:2: paths.log: \"\" isn't an absolute path"),
         ("[paths]\nlog = \"x\"\n", "hint: write the path from / on"),
-        ("\nnode = 2026-11-20\n", "10.toml:2: node: a date"),
+        ("\nnode = 2026-11-20\n", "10.toml:2: node: a date without quotes isn't a text"),
         ("servers = [2026-11-20]\n", "10.toml:1: servers: a date"),
     ] {
         ground.write("etc/provost.d/10.toml", text);
         let input = ground.read(&[]);
         let failure = input.mistakes.iter().map(ToString::to_string).collect::<String>();
         assert!(failure.contains(part) && failure.contains("hint: "), "{failure}");
+        assert!(!failure.contains("expected struct"), "{failure}");
+        let may_be_unknown = failure.contains("an unknown key may be a typing error");
+        assert_eq!(may_be_unknown, failure.contains("unknown field"), "{failure}");
         assert!(!failure.contains("secret"), "{failure}");
         assert_eq!((input.mistakes.len(), input.node().as_str()), (1, "a"), "{text}");
     }
