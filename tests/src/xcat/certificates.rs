@@ -39,6 +39,15 @@ impl Authority {
 
     /// Gives one out that is valid from `begin` on and for the names `san`. Returns it and its key.
     pub fn issue(&self, name: &str, san: &str, begin: &str) -> (PathBuf, PathBuf) {
+        self.issue_with(name, san, &format!("-startdate {begin}"))
+    }
+
+    /// The same for one that ends at `end`.
+    pub fn issue_until(&self, name: &str, san: &str, begin: &str, end: &str) -> (PathBuf, PathBuf) {
+        self.issue_with(name, san, &format!("-startdate {begin} -enddate {end}"))
+    }
+
+    fn issue_with(&self, name: &str, san: &str, dates: &str) -> (PathBuf, PathBuf) {
         let at = |kind: &str| self.folder.join(format!("{name}{kind}.pem"));
         self.openssl(
             "",
@@ -50,7 +59,7 @@ impl Authority {
         self.openssl(
             san,
             &format!(
-                "ca -batch -config config -extensions server -startdate {begin} \
+                "ca -batch -config config -extensions server {dates} \
                  -in {name}-request.pem -out {name}.pem"
             ),
         );

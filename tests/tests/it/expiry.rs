@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use provost_tests::xcat::Authority;
 use provost_tests::{Cluster, Out, Postgres};
 use serde_json::Value;
 
@@ -14,6 +15,16 @@ fn expiring(cluster: &Cluster, what: &str, name: &str) -> Value {
     let all = cluster.ctl_json(&["expiry"]);
     let mut found = all.as_array().unwrap().iter();
     found.find(|one| one["what"] == what && one["name"] == name).cloned().unwrap_or_default()
+}
+
+/// Changes what the daemon has in its store, while it doesn't run.
+fn change(cluster: &mut Cluster, statement: &str) {
+    let at = cluster.kill_daemon();
+    let change = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()";
+    let mut python = Command::new("python3");
+    python.args(["-c", change]).arg(cluster.path("provostd/provost.db")).arg(statement);
+    assert!(python.status().unwrap().success());
+    cluster.start_at(&at);
 }
 
 /// The sample rules for Prometheus.
@@ -119,18 +130,77 @@ fn a_join_token_is_due_at_half_of_its_time() {
     assert_eq!(expiring(&cluster, "join", "cn002")["soon"], false);
     assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("join token"));
     // Three quarters of its time are over.
-    let at = cluster.kill_daemon();
-    let change = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
-                  db.execute('UPDATE enrolment_join SET since = since - 3 * (until - since)'); db.commit()";
-    let store = cluster.path("provostd/provost.db");
-    let changed = Command::new("python3").args(["-c", change]).arg(store).status().unwrap();
-    assert!(changed.success());
-    cluster.start_at(&at);
+    change(&mut cluster, "UPDATE enrolment_join SET since = since - 3 * (until - since)");
     let join = expiring(&cluster, "join", "cn002");
     assert_eq!(join["soon"], true, "{join}");
     let nodes = cluster.ctl(&["nodes"]).expect(0);
     assert!(nodes.stderr.contains("the join token of cn002 expires in"), "{}", nodes.stderr);
     assert!(cluster.metrics().contains("provost_expiring{what=\"join\"} 1"));
+}
+
+#[test]
+fn an_admins_token_is_due_and_stays_listed_once_it_has_expired() {
+    let mut cluster = cluster_with("");
+    cluster.ctl(&["admin", "add", "ann", "--role", "operate", "--for", "10d"]).expect(0);
+    let ann = expiring(&cluster, "admin", "ann");
+    assert_eq!(ann["soon"], false, "{ann}");
+    change(&mut cluster, "UPDATE admin SET created = created - 3 * (until - created)");
+    let ann = expiring(&cluster, "admin", "ann");
+    assert_eq!(ann["soon"], true, "{ann}");
+    let hint =
+        "provostctl admin remove ann, then provostctl admin add ann --role operate --for 40d";
+    assert_eq!(ann["hint"], hint);
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains("the token of admin ann expires in 9 d"), "{}", nodes.stderr);
+    assert!(cluster.metrics().contains("provost_expiring{what=\"admin\"} 1"));
+    assert!(ALERTS.contains("expr: provost_expiring{what=~\"identity|admin\"} > 0\n"), "{ALERTS}");
+
+    change(&mut cluster, "UPDATE admin SET until = until - (until - created) / 2");
+    let ann = expiring(&cluster, "admin", "ann");
+    assert_eq!(ann["soon"], true, "{ann}");
+    let add = "provostctl admin add ann --role operate --for 20d";
+    let hint = format!("give a new one: {add}; or, if ann needs none: provostctl admin remove ann");
+    assert_eq!(ann["hint"], *hint);
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains("the token of admin ann expired 1"), "{}", nodes.stderr);
+    let args: Vec<&str> = add.split(' ').skip(1).collect();
+    cluster.ctl(&args).expect(0);
+    assert_eq!(expiring(&cluster, "admin", "ann")["soon"], false);
+    assert!(cluster.metrics().contains("provost_expiring{what=\"admin\"} 0"));
+}
+
+#[test]
+fn a_certificate_of_the_site_is_due_thirty_days_before_its_end() {
+    let mut cluster = Cluster::new();
+    let authority = Authority::new(&cluster.path("site-ca"));
+    let end = (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(20 * 24))
+        .strftime("%Y%m%d%H%M%SZ");
+    let (cert, key) =
+        authority.issue_until("mn", "DNS:mn.example", "20250101000000Z", &end.to_string());
+    let chain =
+        [&cert, &authority.certificate()].map(|path| std::fs::read_to_string(path).unwrap());
+    std::fs::write(&cert, chain.concat()).unwrap();
+    cluster.configure_daemon(&format!(
+        "[tls]\nlisten = \"127.0.0.1:0\"\ncert = {cert:?}\nkey = {key:?}\n"
+    ));
+    cluster.start();
+    let server = expiring(&cluster, "certificate", "server");
+    assert_eq!(server["soon"], true, "{server}");
+    assert!(server["hint"].as_str().unwrap().starts_with("replace its file"), "{server}");
+    assert_eq!(expiring(&cluster, "certificate", "authority")["soon"], false);
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains("the server's certificate expires in 19 d"), "{}", nodes.stderr);
+    assert!(cluster.metrics().contains("provost_expiring{what=\"certificate\"} 1"));
+    assert!(ALERTS.contains("expr: provost_expiring{what=\"certificate\"} > 0\n"), "{ALERTS}");
+
+    // As the hint says.
+    let new = authority.issue("new", "DNS:mn.example", "20250101000000Z");
+    std::fs::rename(new.0, &cert).unwrap();
+    std::fs::rename(new.1, &key).unwrap();
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    assert_eq!(expiring(&cluster, "certificate", "server")["soon"], false);
+    assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("certificate"));
 }
 
 #[test]

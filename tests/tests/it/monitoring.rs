@@ -46,7 +46,7 @@ fn the_alert_rules_are_valid() {
     let checked = Command::new("promtool").args(["check", "rules"]).arg(&rules).output().unwrap();
     let text = [checked.stdout, checked.stderr].concat();
     let text = String::from_utf8_lossy(&text);
-    assert!(checked.status.success() && text.contains("10 rules found"), "{text}");
+    assert!(checked.status.success() && text.contains("11 rules found"), "{text}");
 }
 
 #[test]

@@ -46,8 +46,7 @@ impl Expiry {
             ),
             name: node,
         }));
-        let admins = self.store.admins().await?.into_iter().filter(|admin| admin.until > now);
-        all.extend(admins.map(|admin| of_admin(admin, now)));
+        all.extend(self.store.admins().await?.into_iter().map(|admin| of_admin(admin, now)));
         let hint = "replace its file and that of its key, then: systemctl restart provostd";
         all.extend(self.certificates.iter().map(|own| of_certificate(own, hint, now)));
         let database = self.store.server_certificate();
@@ -144,15 +143,22 @@ fn of_certificate(certificate: &CertificateValidity, hint: &str, now: Timestamp)
 }
 
 fn of_admin(Admin { name, created, until, role, .. }: Admin, now: Timestamp) -> Expiring {
-    Expiring {
-        what: Expires::Admin,
-        expires: until,
-        soon: is_soon(until, created.duration_until(until), now),
-        hint: format!(
-            "provostctl admin remove {name}, then provostctl admin add {name} --role {role}"
-        ),
-        name,
-    }
+    let time = created.duration_until(until);
+    let days = time.as_hours() / 24;
+    let lasts = if time == SignedDuration::from_hours(days * 24) {
+        format!("{days}d")
+    } else {
+        format!("{time:#}")
+    };
+    let add = format!("provostctl admin add {name} --role {role} --for {lasts}");
+    let remove = format!("provostctl admin remove {name}");
+    let hint = if until > now {
+        format!("{remove}, then {add}")
+    } else {
+        format!("give a new one: {add}; or, if {name} needs none: {remove}")
+    };
+    let soon = is_soon(until, time, now);
+    Expiring { what: Expires::Admin, expires: until, soon, hint, name }
 }
 
 #[cfg(test)]

@@ -98,10 +98,12 @@ impl Pair {
         Ok(Digest::of(&parsed.subject_public_key_info()))
     }
 
-    /// For how long the server's certificate counts, and that of whom it is from.
+    /// For how long the server's certificate counts, and that of the authorities above it which ends first.
     pub(crate) fn validity(&self) -> Vec<CertificateValidity> {
-        let names = ["server", "authority"].into_iter().zip(&self.chain);
-        names.filter_map(|(name, der)| CertificateValidity::of(name, der)).collect()
+        let mut chain = self.chain.iter();
+        let server = chain.next().and_then(|der| CertificateValidity::of("server", der));
+        let above = chain.filter_map(|der| CertificateValidity::of("authority", der));
+        server.into_iter().chain(above.min_by_key(|authority| authority.ends)).collect()
     }
 
     /// The server's side of TLS, which asks for no certificate.
