@@ -99,6 +99,31 @@ fn a_full_disk_takes_prune_remove_revoke_and_admin_remove() {
 }
 
 #[test]
+fn a_daemon_makes_no_store_without_tables_on_a_full_disk() {
+    let mut cluster = Cluster::new();
+    let data = cluster.path("provostd");
+    let disk = SmallDisk::mount(&data, "24m");
+    cluster.configure_daemon("[quota]\nreserve_mib = 4\n");
+    cluster.start();
+    let address = cluster.kill_daemon();
+    for entry in fs::read_dir(&data).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.starts_with("provost.db") || name == "reserve" {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    disk.fill();
+    for _ in 0..2 {
+        let out = cluster.daemon_command(&[]).expect(1);
+        out.says(&["opening ", "provost.db: ", "hint: make room on the file system of"]);
+    }
+    disk.make_room();
+    cluster.start_at(&address);
+    assert_eq!(cluster.ctl_json(&["nodes"]), serde_json::json!([]));
+}
+
+#[test]
 fn a_revocation_that_a_full_database_cannot_store_is_refused_until_there_is_room() {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();

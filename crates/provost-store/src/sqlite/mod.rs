@@ -79,10 +79,17 @@ impl Sqlite {
         let reserve =
             Reserve::new(data, quotas.reserve).map_err(|e| failed("opening", &path, e))?;
         let reserve = Arc::new(reserve);
+        let is_new = !path.exists();
         let db = match writer::open(&path, &reserve) {
             Ok(db) => Some(db),
-            Err(SchemaError::Sqlite(e)) if path.exists() && has_no_room(&e) => None,
-            Err(e) => return Err(e.in_file(&path)),
+            Err(SchemaError::Sqlite(e)) if !is_new && has_no_room(&e) => None,
+            Err(e) => {
+                if is_new {
+                    // It has no tables, and the next start would take it for a store.
+                    let _ = std::fs::remove_file(&path);
+                }
+                return Err(e.in_file(&path));
+            }
         };
         // Where there is no room for it, what is refused for that says why.
         let _ = reserve.fill();
