@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use provost_bundle::{FileEntry, Manifest};
+use provost_bundle::{FileEntry, Manifest, Tls};
 
 use crate::error::PublishError;
 use crate::prepared::Prepared;
@@ -13,6 +13,8 @@ pub struct Changes {
     pub from: Option<u64>,
     /// The bundle's generation afterwards.
     pub to: u64,
+    /// What the manifest says beside its files that is different.
+    pub keys: Vec<KeyChange>,
     /// Each file that is added, removed or different, by path.
     pub files: Vec<FileChange>,
     /// Each plan that is added, removed or different, by node.
@@ -21,6 +23,17 @@ pub struct Changes {
     pub plans_before: usize,
     /// How many plans are published afterwards.
     pub plans_after: usize,
+}
+
+/// A key of the manifest that changes.
+#[derive(Debug)]
+pub struct KeyChange {
+    /// Its name.
+    pub name: &'static str,
+    /// What it was; none if it wasn't there.
+    pub before: Option<String>,
+    /// What it is to be; none if it is removed.
+    pub after: Option<String>,
 }
 
 /// A file that changes.
@@ -64,11 +77,28 @@ impl Prepared<'_> {
         Ok(Changes {
             from: before.map(|manifest| manifest.generation),
             to: self.generation(),
+            keys: before.map(|before| self.key_changes(before)).unwrap_or_default(),
             files: self.file_changes(before)?,
             plans,
             plans_before: self.published.iter().filter(|node| !self.keeps_plan(node)).count(),
             plans_after: self.plans().count(),
         })
+    }
+
+    /// Who may answer nodes, refresh what is published, or sign it no more.
+    fn key_changes(&self, before: &Manifest) -> Vec<KeyChange> {
+        let after = self.named();
+        let revoked = |keys: &[String]| (!keys.is_empty()).then(|| keys.join(", "));
+        let tls = |tls: &Option<Tls>| tls.as_ref().map(Tls::to_string);
+        [
+            ("tls", tls(&before.tls), tls(&after.tls)),
+            ("refresh_key", before.refresh_key.clone(), after.refresh_key),
+            ("revoked", revoked(&before.revoked), revoked(&after.revoked)),
+        ]
+        .into_iter()
+        .filter(|(_, before, after)| before != after)
+        .map(|(name, before, after)| KeyChange { name, before, after })
+        .collect()
     }
 
     /// The bundle that those nodes have now for whom this one is.

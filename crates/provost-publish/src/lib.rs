@@ -12,6 +12,7 @@ mod history;
 mod keep;
 mod key;
 pub mod lint;
+mod named;
 mod pack;
 mod plan_index;
 mod prepared;
@@ -35,7 +36,7 @@ mod tree;
 use std::collections::BTreeMap;
 use std::io;
 
-pub use changes::{Changes, FileChange, FileVersion, PlanChange};
+pub use changes::{Changes, FileChange, FileVersion, KeyChange, PlanChange};
 pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
 pub use error::{Problem, PublishError};
@@ -45,10 +46,11 @@ pub use generations::{Generations, Used};
 pub use groups::{FILE as GROUPS, groups};
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
+use named::Named;
 use pack::PackError;
 use plan_index::PlanMark;
 pub use prepared::{Access, Prepared, prepare};
-use provost_bundle::{Digest, Link, Manifest, Pack, Tls, Validity};
+use provost_bundle::{Digest, Manifest, Pack, Validity};
 pub use publication::{Channel, Input, Progress, Publication, Published};
 pub use publications::{plan_body, publications, script_bytes, scripts_of};
 pub use rehearsal::{Rehearsal, RehearsalFile};
@@ -60,24 +62,6 @@ pub use target::lock_published;
 
 /// After how many plans the progress is told.
 const SHOWN_EACH: usize = 100;
-
-/// What a publication may name, and the next ones keep.
-#[derive(Default)]
-struct Named {
-    refresh_key: Option<String>,
-    tls: Option<Tls>,
-    key_link: Option<Digest>,
-    revoked: Vec<String>,
-}
-
-impl Named {
-    fn is_as_in(&self, manifest: &Manifest) -> bool {
-        self.refresh_key == manifest.refresh_key
-            && self.tls == manifest.tls
-            && self.key_link == manifest.key_link
-            && self.revoked == manifest.revoked
-    }
-}
 
 /// Publishes a bundle and the plans that go with it. Either all of it is there afterwards, or
 /// nothing has changed. Files that are already published and right stay as they are.
@@ -212,46 +196,9 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// How nodes will reach the management node by TLS, if at all.
-    pub fn tls(&self) -> Option<&Tls> {
-        self.publication.tls.unwrap_or_else(|| match self.publication.last_tls {
-            Some((generation, tls)) if self.is_behind(generation) => tls,
-            _ => self.previous.manifest()?.tls.as_ref(),
-        })
-    }
-
-    /// Whether the published folder is lost, or older than `generation`.
-    pub fn is_behind(&self, generation: u64) -> bool {
-        self.previous.manifest().is_none() || self.previous.generation() < generation
-    }
-
-    /// The public key of who may say that it can be used for longer, or
-    /// [`NO_REFRESH_KEY`](Manifest::NO_REFRESH_KEY).
-    pub fn refresh_key(&self) -> Option<String> {
-        self.named().refresh_key
-    }
-
-    /// The links by which the key has taken the place of others.
-    pub fn links(&self) -> &[Link] {
-        match self.succession.last_key() == Some(self.publication.key.public()) {
-            true => self.succession.links(),
-            false => &[],
-        }
-    }
-
     /// What is known of the publisher's keys, once this is published.
     pub fn succession(&self) -> Succession {
         self.succession.clone().without(self.publication.revoke)
-    }
-
-    /// What is named now, or was before: then it stays.
-    fn named(&self) -> Named {
-        let (publication, last) = (self.publication, self.previous.manifest());
-        let refresh_key = publication.refresh_key.or_else(|| last?.refresh_key.as_deref());
-        let refresh_key = refresh_key.or(publication.daemons_key).map(str::to_owned);
-        let tls = self.tls().cloned();
-        let key_link = self.links().last().map(Link::digest);
-        Named { refresh_key, tls, key_link, revoked: self.revoked().into_iter().collect() }
     }
 
     /// The new manifest, as `key` will sign it.

@@ -6,7 +6,7 @@ use provost_bundle::Policy;
 use provost_plan::difference::{Difference, Values};
 use provost_plan::nodes::fold;
 use provost_plan::secret;
-use provost_publish::{Changes, FileChange, FileVersion};
+use provost_publish::{Changes, FileChange, FileVersion, KeyChange};
 use provost_steplog::terminal::escape;
 use provost_steplog::{Paint, wording};
 use similar::TextDiff;
@@ -22,6 +22,13 @@ pub(super) fn diff(changes: &Changes, groups: &Groups, paint: Paint) -> String {
         Some(from) => writeln!(text, "bundle: generation {from} -> {}", changes.to),
         None => writeln!(text, "bundle: generation {}, the first", changes.to),
     };
+    if !changes.keys.is_empty() {
+        let _ = writeln!(text, "\n{}", paint.strong("manifest: changed"));
+    }
+    let or_none = |value: &Option<String>| value.as_deref().map_or("none".to_owned(), escape);
+    for KeyChange { name, before, after } in &changes.keys {
+        let _ = writeln!(text, "  {name}: {} -> {}", or_none(before), or_none(after));
+    }
     for file in &changes.files {
         text.push_str(&of_file(file, changes, paint));
     }

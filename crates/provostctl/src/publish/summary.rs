@@ -1,4 +1,4 @@
-//! What a publication changes, in four lines.
+//! What a publication changes, in a few lines.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,18 @@ const MOST_NAMES: usize = 5;
 /// How long a text of folded node names may be, in characters, until it is cut.
 const MOST_NODES: usize = 60;
 
-/// The lines: scripts, nodes, steps, environment.
+/// The lines: scripts, nodes, steps, environment; and the manifest's keys, where these change.
 pub(super) fn summary(changes: &Changes, groups: &Groups) -> String {
     let generation = match changes.from {
         Some(from) if from == changes.to => format!("generation {from}"),
         Some(from) => format!("generation {from} -> {}", changes.to),
         None => format!("generation {}", changes.to),
     };
+    let keys: Vec<&str> = changes.keys.iter().map(|key| key.name).collect();
+    let keys =
+        if keys.is_empty() { String::new() } else { format!("  manifest: {}\n", keys.join(", ")) };
     format!(
-        "  scripts: {}; {generation}\n  nodes: {}\n  steps: {}\n  environment: {}\n",
+        "  scripts: {}; {generation}\n  nodes: {}\n  steps: {}\n  environment: {}\n{keys}",
         or_none(scripts(&changes.files)),
         or_none(nodes(groups)),
         or_none(steps(groups)),

@@ -27,6 +27,26 @@ postscripts = ["hello"]
 "#;
 
 #[test]
+fn of_keys_of_the_manifest() {
+    let cluster = Cluster::new();
+    cluster.script("hello", HELLO).site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
+    publish_and(&cluster, &[]).expect(0);
+    let tls = format!("8483:{}", "ab".repeat(32));
+    assert_snapshot!(publish_and(&cluster, &["--diff", "--tls", &tls]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    bundle: generation 1, no change
+
+    manifest: changed
+      tls: none -> 8483:[HEX]
+    ----- stderr -----
+    note: provostd wasn't asked what nodes have seen, and which keys they trust: there is no /var/lib/provostd/admin.sock
+    ");
+    let checked = publish_and(&cluster, &["--check", "--tls", &tls]).expect(0).stdout;
+    assert!(checked.ends_with("  environment: no change\n  manifest: tls\n"), "{checked}");
+}
+
+#[test]
 fn of_what_would_change() {
     let cluster = Cluster::new();
     cluster.script("hello", "#!/bin/sh\necho one\necho two\n").script("motd", HELLO).site(COMPUTE);
