@@ -145,6 +145,7 @@ mod xcat_modes;
 mod xcat_mypostscript;
 mod xcat_nodes;
 mod xcat_ports;
+mod xcat_replacements;
 mod xcat_scripts;
 mod xcat_source;
 mod xcat_status;
