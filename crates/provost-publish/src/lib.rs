@@ -11,6 +11,7 @@ mod groups;
 mod history;
 mod keep;
 mod key;
+mod label;
 pub mod lint;
 mod named;
 mod pack;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use crate::check::Source;
 use crate::error::PublishError;
 use crate::history;
+use crate::label::take_label;
 use crate::pack::{self, PackError};
 use crate::previous::Previous;
 use crate::publication::{PLAN_MODE, SECRETS};
@@ -31,6 +32,7 @@ impl Stage {
         let folder = tempfile::Builder::new().prefix(target.prefix()).tempdir_in(target.parent());
         let folder =
             folder.map_err(|e| PublishError::disk("making a folder in", target.parent(), e))?;
+        take_label(folder.path(), target.path());
         let stage = Self { folder, group };
         stage.open_up(stage.folder.path())?;
         for folder in ["objects", "packs", "plans"] {

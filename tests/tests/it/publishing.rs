@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, Node, Out, skip};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 const HELLO: &str = "#!/bin/sh\necho hello\n";
 
@@ -153,4 +154,18 @@ fn a_long_publish_shows_on_a_terminal_how_far_it_is() {
         !told.contains("signed") && !told.contains("writing"),
         "a pipe gets none of it: {told}"
     );
+}
+
+/// nginx may read it by that label, which is the policy's or an admin's.
+#[test]
+fn the_published_folder_keeps_its_selinux_label() {
+    let (cluster, _node) = cluster();
+    let (name, label) = ("security.selinux", b"system_u:object_r:httpd_sys_content_t:s0\0");
+    if setxattr(cluster.www(), name, label, XattrFlags::empty()).is_err() {
+        skip("no SELinux label can be set here")
+    }
+    cluster.script("hello", "#!/bin/sh\necho two\n").publish().expect(0);
+    let mut found = [0; 100];
+    let length = getxattr(cluster.www(), name, &mut found).unwrap();
+    assert_eq!(found[..length], label[..]);
 }
