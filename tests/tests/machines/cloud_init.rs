@@ -68,7 +68,7 @@ fn its_first_boot_installs_the_node_and_the_next_one_runs_after_cloud_init() {
     assert_eq!(machine.shell("systemctl is-system-running --wait").0, "running\n");
     machine.types("sync; reboot");
 
-    machine.says("boot succeeded");
+    machine.boots();
     let status = cloud_init(&mut machine);
     assert_eq!(status["status"], "done", "{status:#}");
     assert_eq!(cluster.status("cn001")["status"], "booted");

@@ -68,16 +68,17 @@ impl Disk {
 
     /// Switches a machine on that boots it.
     pub(crate) fn boot(&self) -> Machine {
-        self.boot_with("")
+        self.boot_with("", &[])
     }
 
-    /// The same, with more arguments for its kernel.
-    pub(crate) fn boot_with(&self, arguments: &str) -> Machine {
+    /// The same, with more arguments for its kernel, and more disks, of which it boots nothing.
+    pub(crate) fn boot_with(&self, arguments: &str, more: &[&Path]) -> Machine {
         let layer = TempDir::new().unwrap();
         let init = layer.path().join("init");
         fs::write(&init, INIT).unwrap();
         fs::set_permissions(init, PermissionsExt::from_mode(0o755)).unwrap();
-        Machine::start(&kernel(), arguments, initrd(layer.path()), Some(self.path()))
+        let disks = [&[self.path()], more].concat();
+        Machine::start(&kernel(), arguments, initrd(layer.path()), &disks)
     }
 
     fn path(&self) -> &Path {

@@ -26,7 +26,7 @@ fn a_node_boots_and_runs_its_scripts() {
     let args = ["join", "cn001", "--for", "15m", "--kernel-args"];
     let argument = cluster.ctl(&args).expect(0).stdout;
     let mut machine = Image::of(&cluster, "cn001").boot_with(argument.trim());
-    machine.says("boot succeeded");
+    machine.boots();
     let node = waits_for(&cluster, "booted");
     assert_eq!(node["service"], "boot", "{node:#}");
     let run = &cluster.ctl_json(&["show", "cn001"])["runs"][0];
@@ -129,7 +129,7 @@ fn what_is_stamped_in_the_image_is_skipped_at_every_boot() {
     stamp(&cluster, &image);
     for boots in 1..=2 {
         let mut machine = image.boot();
-        machine.says("boot succeeded");
+        machine.boots();
         waits_for(&cluster, "booted");
         let shown = cluster.ctl_json(&["show", "cn001"]);
         assert_eq!(shown["runs"].as_array().unwrap().len(), boots);

@@ -91,12 +91,12 @@ impl Image {
 
     /// The same, with more arguments for its kernel.
     pub(crate) fn boot_with(&self, arguments: &str) -> Machine {
-        Machine::start(&kernel(), arguments, initrd(self.layer.path()), None)
+        Machine::start(&kernel(), arguments, initrd(self.layer.path()), &[])
     }
 
     /// The same with a disk, of which it boots nothing.
     pub(crate) fn boot_with_disk(&self, disk: &Path) -> Machine {
-        Machine::start(&kernel(), "", initrd(self.layer.path()), Some(disk))
+        Machine::start(&kernel(), "", initrd(self.layer.path()), &[disk])
     }
 
     /// Puts it into an unpacked root.

@@ -67,14 +67,17 @@ pub(crate) fn required() {
 }
 
 impl Machine {
-    /// Switches on a machine that boots `kernel` with more `arguments` and `initrd`, and has `disk`.
+    /// Switches on a machine that boots `kernel` with more `arguments` and `initrd`, and has `disks`.
     pub(crate) fn start(
         kernel: &Path,
         arguments: &str,
         initrd: NamedTempFile,
-        disk: Option<&Path>,
+        disks: &[&Path],
     ) -> Self {
-        let disk = disk.map(|disk| format!("file={},if=virtio,format=raw", disk.display()));
+        let disks: Vec<String> = disks
+            .iter()
+            .map(|disk| format!("file={},if=virtio,format=raw", disk.display()))
+            .collect();
         let mut qemu = Command::new("qemu-system-x86_64")
             // Never kvm, even where there is one: the same everywhere.
             .args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max"])
@@ -85,7 +88,7 @@ impl Machine {
             .arg(initrd.path())
             .args(["-append", &format!("{APPEND} {arguments}")])
             .args(["-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile="])
-            .args(disk.iter().flat_map(|disk| ["-drive", disk]))
+            .args(disks.iter().flat_map(|disk| ["-drive", disk]))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -115,29 +118,48 @@ impl Machine {
     /// said before that.
     #[track_caller]
     pub(crate) fn says(&mut self, text: &str) -> String {
-        let at = self.find(text, self.seen);
+        self.says_unless(text, None)
+    }
+
+    /// Waits until its boot has succeeded; ends the test as soon as it has failed.
+    #[track_caller]
+    pub(crate) fn boots(&mut self) {
+        self.says_unless("boot succeeded", Some("boot FAILED"));
+    }
+
+    #[track_caller]
+    fn says_unless(&mut self, text: &str, unless: Option<&str>) -> String {
+        let at = self.find(text, self.seen, unless);
         let before = &self.serial.line.lock().unwrap().bytes[self.seen..at];
         self.seen = at + text.len();
         String::from_utf8_lossy(before).into_owned()
     }
 
-    /// Waits until `text` is there, after the first `from` bytes. Returns where.
+    /// Waits until `text` is there, after the first `from` bytes, and ends the test if `unless` is. Returns where.
     #[track_caller]
-    fn find(&self, text: &str, from: usize) -> usize {
+    fn find(&self, text: &str, from: usize, unless: Option<&str>) -> usize {
         let until = Instant::now() + LONG;
         let mut line = self.serial.line.lock().unwrap();
         loop {
-            let mut parts = line.bytes[from..].windows(text.len());
-            if let Some(at) = parts.position(|part| part == text.as_bytes()) {
+            let position = |text: &str| {
+                let mut parts = line.bytes[from..].windows(text.len());
+                parts.position(|part| part == text.as_bytes())
+            };
+            if let Some(at) = position(text) {
                 return from + at;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if line.off || left.is_zero() {
-                let why = if line.off { "is off" } else { "is silent about it" };
-                drop(line); // the rest of the story is told at the end of the test
-                panic!("the machine was to say {text:?}, and {why}");
-            }
-            line = self.serial.more.wait_timeout(line, left).unwrap().0;
+            let why = match unless {
+                Some(other) if position(other).is_some() => format!("said {other:?}"),
+                _ if line.off => "is off".to_owned(),
+                _ if left.is_zero() => "is silent about it".to_owned(),
+                _ => {
+                    line = self.serial.more.wait_timeout(line, left).unwrap().0;
+                    continue;
+                }
+            };
+            drop(line); // the rest of the story is told at the end of the test
+            panic!("the machine was to say {text:?}, and {why}");
         }
     }
 
@@ -158,7 +180,7 @@ impl Machine {
     #[track_caller]
     pub(crate) fn log_in(&mut self) -> String {
         // It may stand there already, with messages after it.
-        self.find("login: ", self.switched_on());
+        self.find("login: ", self.switched_on(), None);
         self.types("root");
         let greeting = self.says("root@");
         // Nothing of a pager's or an editor's in what commands print.
