@@ -8,6 +8,7 @@ mod disk;
 mod disk_backed;
 mod diskless;
 mod escapes;
+mod hardened;
 mod image;
 mod machine;
 mod management;

@@ -60,7 +60,7 @@ impl LongGroup {
                  kills::(runs|both|jobs)|commands|guard|reboots|going_on|policies|inner_stages|check::node|tutorial)::/)"
             }
             Self::Machines => {
-                "package(provost-tests) & binary(machines) & test(/^(cgroup_v1|cloud_init|escapes|selinux)::/)"
+                "package(provost-tests) & binary(machines) & test(/^(cgroup_v1|cloud_init|escapes|hardened|selinux)::/)"
             }
             Self::Year => "package(provost-tests) & test(/^year::/)",
             Self::Fleets => "package(provost-store) & binary(fleets)",
