@@ -7,7 +7,9 @@ set -euo pipefail
 folder=$1 base=$2
 root=$folder/root
 case ${folder##*/} in
-vm-selinux.*) packages=(selinux-policy-default policycoreutils selinux-utils chrony sudo openssh-server) ;;
+vm-selinux.*)
+    packages=(selinux-policy-default policycoreutils selinux-utils chrony sudo openssh-server rsyslog)
+    ;;
 vm-cloud-init.*) packages=(cloud-init) ;;
 esac
 mkdir -p "$root"

@@ -17,7 +17,7 @@ use crate::site::{IDENTITIES, ended, started, waits_for};
 const ENFORCING: &str = "security=selinux selinux=1 enforcing=1 sysctl.kernel.printk_ratelimit=0";
 
 /// Those that write files which have labels of their own.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 13] = [
     "hostname",
     "mkresolvconf",
     "setupntp",
@@ -27,7 +27,19 @@ const SCRIPTS: [&str; 9] = [
     "hostkeys",
     "remoteshell",
     "setupscratch",
+    "setsysctl",
+    "serialconsole",
+    "syslog",
+    "addsiterepo",
 ];
+
+/// A repository without a package.
+const REPOSITORY: &str = "mkdir /srv/repo && touch /srv/repo/Packages";
+
+/// What the scripts have written, which by hand they write anew.
+const WRITTEN: &str = "/etc/hostname /etc/resolv.conf /etc/motd.d /opt/site /home/admin/.ssh /root/.ssh \
+    /etc/sysctl.d/90-setsysctl.conf /etc/rsyslog.d/30-management-node.conf \
+    /etc/apt/sources.list.d /etc/systemd/system/getty.target.wants";
 
 /// What the node runs in beside them.
 const DOMAIN: &str = "#!/bin/bash\ncat /proc/self/attr/current | tee /root/domain\n";
@@ -54,12 +66,17 @@ const ITS_LOGS: &str = ":initrc_var_log_t:";
 
 const SITE: &str = "\
 [nodes.cn001.env]
+AUTHORIZED_KEYS = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0YrPS9YczLfC3pGj8BK/QXRln9awY/2M/SAudlX8Gb admin\"
+MASTER_IP = \"10.0.2.2\"
 NAMESERVERS = \"10.0.2.3\"
 NTPSERVERS = \"10.0.2.2\"
 SCRATCH_DEVICE = \"/dev/vdb\"
+SERIALPORT = \"0\"
+SITEREPO_lab = \"/srv/repo\"
+SITEREPO_lab_KEY = \"unsigned\"
 SUDOER = \"admin\"
 SUDOER_KEYS = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0YrPS9YczLfC3pGj8BK/QXRln9awY/2M/SAudlX8Gb admin\"
-AUTHORIZED_KEYS = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0YrPS9YczLfC3pGj8BK/QXRln9awY/2M/SAudlX8Gb admin\"
+SYSCTL_net_ipv4_ip_forward = \"1\"
 ";
 
 /// A node that its kickstart and its first boot have run all of [`SCRIPTS`] on, the latter under its unit.
@@ -70,6 +87,8 @@ fn cluster() -> Cluster {
     for name in SCRIPTS {
         cluster.script(name, &fs::read_to_string(source.join(name)).unwrap());
     }
+    let part = "packages.sh"; // of addsiterepo
+    fs::copy(source.join(part), cluster.scripts().join(part)).unwrap();
     cluster.script("domain", DOMAIN);
     let data = cluster.scripts().join("_sync");
     fs::create_dir(&data).unwrap();
@@ -104,6 +123,7 @@ fn it_is_installed_boots_and_reruns_without_a_denial_and_with_the_right_labels()
     runs(&mut machine, "systemctl is-system-running --wait");
     // A generator of systemd's isn't allowed to look at the line that root is logged in on.
     runs(&mut machine, "systemctl daemon-reload");
+    runs(&mut machine, REPOSITORY);
     let before = Findings::of(&mut machine);
 
     runs(&mut machine, "sh -e /root/post >/root/log 2>&1 || { cat /root/log; false; }");
@@ -123,11 +143,8 @@ fn it_is_installed_boots_and_reruns_without_a_denial_and_with_the_right_labels()
     assert_eq!(domain(&mut machine), BOOTED_IN);
 
     // By hand, what isn't there any more is written anew.
-    runs(
-        &mut machine,
-        "rm -r /etc/hostname /etc/resolv.conf /etc/motd.d /opt/site /home/admin/.ssh /root/.ssh \
-         && umount /scratch && rmdir /scratch && dd if=/dev/zero of=/dev/vdb bs=1M count=1",
-    );
+    let anew = "umount /scratch && rmdir /scratch && dd if=/dev/zero of=/dev/vdb bs=1M count=1";
+    runs(&mut machine, &format!("rm -r {WRITTEN} && {anew}"));
     for script in SCRIPTS {
         // Each of two makes host keys.
         runs(&mut machine, "rm -f /etc/ssh/ssh_host_*");
