@@ -41,6 +41,7 @@ fn switched_on() -> Machine {
         put(root, "root/scripts/waits", upgrade::WAITS, 0o755);
         put(root, "root/node.toml", NODE, 0o644);
         put(root, "root/boots", upgrade::BOOTS, 0o755);
+        put(root, "root/before-stop", upgrade::BEFORE_STOP, 0o755);
         let packed = fs::read(Path::new(BEFORE).join("after.db.zst")).unwrap();
         put(root, "var/lib/provostd/provost.db", zstd::decode_all(&*packed).unwrap(), 0o600);
     });
