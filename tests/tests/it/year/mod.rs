@@ -25,8 +25,8 @@ fn every_node_boots_or_the_admin_was_told_before() {
     let mut site = Site::new(size.nodes, programs);
     for (day, event) in plan::draw(&mut rng, size) {
         clock.set_day(day);
-        site.note_what_expires(day);
         eprintln!("day {day:>3}  {event}");
+        site.note_what_expires();
         site.handle(&event);
     }
     site.assert_nodes_have_booted();

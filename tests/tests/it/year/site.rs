@@ -91,20 +91,26 @@ impl Site {
     }
 
     /// What `provostctl expiry` says; the admin does nothing about it yet.
-    pub(super) fn note_what_expires(&mut self, day: u32) {
-        let expiring = self.cluster.ctl_json(&["expiry"]);
+    pub(super) fn note_what_expires(&mut self) {
         let now = jiff::Timestamp::now();
-        let mut told = BTreeSet::new();
+        let told = self.expiring_identities().into_iter();
+        let told = told.filter(|(name, expires)| *expires > now || self.told.contains(name));
+        // One that was renewed since has no reason to fail.
+        self.told = told.map(|(name, _)| name).collect();
+    }
+
+    /// The nodes whose identity expires soon or has expired, and when.
+    fn expiring_identities(&self) -> Vec<(String, jiff::Timestamp)> {
+        let expiring = self.cluster.ctl_json(&["expiry"]);
+        let mut identities = Vec::new();
         for one in expiring.as_array().unwrap().iter().filter(|one| one["soon"] == true) {
-            assert_ne!(one["what"], "publication", "day {day}: nobody refreshes it: {one}");
-            let expires: jiff::Timestamp = one["expires"].as_str().unwrap().parse().unwrap();
-            let name = one["name"].as_str().unwrap();
-            if one["what"] == "identity" && (expires > now || self.told.contains(name)) {
-                told.insert(name.to_owned());
+            assert_ne!(one["what"], "publication", "nobody refreshes it: {one}");
+            let text = |key: &str| one[key].as_str().unwrap();
+            if one["what"] == "identity" {
+                identities.push((text("name").to_owned(), text("expires").parse().unwrap()));
             }
         }
-        // One that was renewed since has no reason to fail.
-        self.told = told;
+        identities
     }
 
     /// Each node's last run succeeded, by what `provostd` knows of it.
@@ -186,6 +192,8 @@ impl Site {
         self.with_config(&["restore", "--from"]).expect(0);
         self.cluster.start_at(&address);
         self.publish();
+        // An identity that had expired before the backup and was replaced since has expired again.
+        self.told = self.expiring_identities().into_iter().map(|(name, _)| name).collect();
     }
 }
 
