@@ -20,6 +20,22 @@ impl Unreleased {
                                    (provostctl restore --from FILE), or start provostd and enrol the nodes again";
 }
 
+/// A database that a newer provostd has changed.
+#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), expect(dead_code))]
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("it has version {found}, and this build knows versions up to {known}")]
+pub(crate) struct Newer {
+    pub(crate) found: u32,
+    pub(crate) known: u32,
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl Newer {
+    /// What an admin can do about it.
+    pub(crate) const HINT: &str = "install the newer Provost again, or restore the backup of before the upgrade: \
+                                   docs/upgrade.md";
+}
+
 /// A store that has something, so that nothing can be copied to it.
 #[cfg_attr(not(feature = "transfer"), expect(dead_code))]
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +78,10 @@ impl StoreError {
         self.retry_after
     }
 
-    /// Whether the database is of a version that was never released, which none is made from: then a program can't
-    /// start with its configuration.
-    pub fn is_unreleased(&self) -> bool {
-        self.source.is::<Unreleased>()
+    /// Whether the database is of another version, an unreleased or a newer one: a program can't start with it until an
+    /// admin has done something.
+    pub fn is_of_other_version(&self) -> bool {
+        self.source.is::<Unreleased>() || self.source.is::<Newer>()
     }
 
     /// Whether nothing can be copied to the store because it has something.

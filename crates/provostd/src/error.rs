@@ -73,7 +73,7 @@ impl DaemonError {
     /// Whether the daemon can't start until its configuration names something else.
     pub(crate) fn is_of_configuration(&self) -> bool {
         match self {
-            Self::Store(error) => error.is_unreleased(),
+            Self::Store(error) => error.is_of_other_version(),
             Self::Group { .. } | Self::Tls(_) | Self::Webhook { .. } | Self::Program(_) => true,
             Self::Identity(error) => matches!(error, IdentityError::Site(_)),
             _ => false,

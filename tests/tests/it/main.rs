@@ -76,6 +76,7 @@ mod many_daemons;
 mod messages;
 mod migrate_page;
 mod monitoring;
+mod newer_store;
 mod no_cgroups;
 mod node_life;
 mod odd_values;

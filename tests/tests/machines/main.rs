@@ -7,6 +7,7 @@ mod cloud_init;
 mod disk;
 mod disk_backed;
 mod diskless;
+mod downgrade;
 mod escapes;
 mod hardened;
 mod image;

@@ -3,6 +3,7 @@
 use provost_tests::Packages;
 use serde_json::Value;
 
+use crate::downgrade;
 use crate::machine::Machine;
 use crate::management::runs;
 
@@ -85,6 +86,7 @@ const NAME: &str = r#"grep -oE '"run":"[^"]*","seq":[0-9]*'"#;
 pub(crate) fn is_lived_through(machine: &mut Machine) {
     assert_eq!(version_of_daemon(machine), Packages::OLD);
     let (before, pid) = (history(machine), pid_of_daemon(machine));
+    downgrade::back_up(machine);
     runs(machine, "cd /root && systemd-run --quiet --unit=boots /root/boots cn011 cn012");
     wait_for_boots(machine);
     runs(machine, BOOT_OF_THE_MACHINE);
@@ -138,6 +140,7 @@ pub(crate) fn is_lived_through(machine: &mut Machine) {
     }
     assert_eq!(history(machine), before);
     a_typo_is_one_failure(machine);
+    downgrade::is_lived_through(machine);
     let new_pid = pid_of_daemon(machine);
 
     runs(machine, "dpkg -r provost-server");

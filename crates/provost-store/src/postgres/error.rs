@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use crate::StoreError;
 #[cfg(feature = "transfer")]
 use crate::answer::NotEmpty;
-use crate::answer::Unreleased;
+use crate::answer::{Newer, Unreleased};
 
 /// Why something with the database failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +27,8 @@ pub(crate) enum Failure {
     Slow(Duration),
     #[error("{0}")]
     Pool(String),
-    #[error("it has version {found}, and this build knows versions up to {known}")]
-    Newer { found: i32, known: i32 },
+    #[error(transparent)]
+    Newer(Newer),
     #[error("it is of an unreleased Provost")]
     Unreleased,
     #[cfg(feature = "transfer")]
@@ -108,6 +108,7 @@ impl Failure {
         match self {
             #[cfg(feature = "transfer")]
             Self::NotEmpty => StoreError::new(doing, self.hint(), NotEmpty),
+            Self::Newer(newer) => StoreError::new(doing, self.hint(), *newer),
             _ => StoreError::new(doing, self.hint(), self.to_string()),
         }
     }
@@ -118,9 +119,7 @@ impl Failure {
             _ => None,
         };
         match (self, code) {
-            (Self::Newer { .. }, _) => {
-                "start the provostd that changed this database last, or a newer one".into()
-            }
+            (Self::Newer(_), _) => Newer::HINT.into(),
             #[cfg(feature = "transfer")]
             (Self::NoStore, _) => "name the database of `store` in provostd.toml".into(),
             #[cfg(feature = "transfer")]

@@ -1,6 +1,7 @@
 use tokio_postgres::Client;
 
 use super::error::Failure;
+use crate::answer::Newer;
 
 /// The tables of a new database.
 const TABLES: &str = include_str!("schema.sql");
@@ -32,7 +33,11 @@ pub(super) async fn make(client: &mut Client) -> Result<(), Failure> {
 /// Refuses another version than the present one.
 fn check(found: Option<i32>) -> Result<Option<i32>, Failure> {
     match found {
-        Some(found) if found > VERSION => Err(Failure::Newer { found, known: VERSION }),
+        Some(found) if found > VERSION => {
+            // Versions count from 1.
+            let [found, known] = [found, VERSION].map(i32::unsigned_abs);
+            Err(Failure::Newer(Newer { found, known }))
+        }
         Some(found) if found < VERSION => Err(Failure::Unreleased),
         found => Ok(found),
     }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::failed;
 use crate::StoreError;
-use crate::answer::Unreleased;
+use crate::answer::{Newer, Unreleased};
 
 /// The tables of a new file.
 const TABLES: &str = include_str!("schema.sql");
@@ -27,8 +27,8 @@ const BUSY: Duration = Duration::from_secs(5);
 pub(super) enum SchemaError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    #[error("it has version {found}, and this build knows versions up to {VERSION}")]
-    Newer { found: u32 },
+    #[error(transparent)]
+    Newer(Newer),
     #[error("it has version {0}, of an unreleased Provost")]
     Unreleased(u32),
 }
@@ -39,7 +39,7 @@ fn version(db: &Connection) -> Result<Option<u32>, SchemaError> {
         0 => Ok(None),
         found @ ..VERSION => Err(SchemaError::Unreleased(found)),
         VERSION => Ok(Some(VERSION)),
-        found => Err(SchemaError::Newer { found }),
+        found => Err(SchemaError::Newer(Newer { found, known: VERSION })),
     }
 }
 
@@ -68,11 +68,9 @@ impl SchemaError {
                 Unreleased::HINT,
                 Unreleased(path.parent().unwrap_or(path).display().to_string()),
             ),
-            newer @ Self::Newer { .. } => StoreError::new(
-                format!("opening {}", path.display()),
-                "start the provostd that wrote this file, or a newer one",
-                newer,
-            ),
+            Self::Newer(newer) => {
+                StoreError::new(format!("opening {}", path.display()), Newer::HINT, newer)
+            }
         }
     }
 }
