@@ -227,7 +227,10 @@ impl Tracer {
             Stop::Fork | Stop::Clone => {
                 if let Some(child) = ptrace::message(pid) {
                     self.tree.add(child, pid, stop == Stop::Clone);
-                    self.watch_if(child, self.watched.contains(&pid));
+                    // Only added: where this report comes late, the child may have begun a program that traces.
+                    if self.watched.contains(&pid) {
+                        self.watched.insert(child);
+                    }
                 }
             }
             Stop::Exec => {
