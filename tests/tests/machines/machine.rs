@@ -195,6 +195,12 @@ impl Machine {
         self.types(&format!("echo be''gin; {command}; echo sta''tus=$?."));
         self.says("begin\r\n");
         let printed = self.says("status=").replace('\r', "");
+        // What units print on the console comes in between: `[  194.495818] provost[524]: …`.
+        let is_of_console = |line: &&str| {
+            let time = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+            time.is_some_and(|(time, _)| time.trim().parse::<f64>().is_ok())
+        };
+        let printed = printed.split_inclusive('\n').filter(|line| !is_of_console(line)).collect();
         let status = self.says(".");
         (printed, status == "0")
     }
