@@ -19,6 +19,9 @@ use crate::published::PublishedFolder;
 /// What takes no longer is done each time: a page is shown with the reasons of what it shows.
 const SHORT: Duration = Duration::from_millis(20);
 
+/// How old those may be that are shown while they are found anew.
+const RECENT: Duration = Duration::from_secs(10);
+
 /// How many are kept of a cause: as many as `provostctl why` shows.
 const MOST: usize = 8;
 
@@ -95,7 +98,8 @@ impl Reasons {
     /// Those that were found last, if that took long. Nobody else finds them anew for a while.
     fn claim(&self) -> Option<Arc<ReasonOfCause>> {
         let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
-        let found = last.as_mut().filter(|found| found.took > SHORT)?;
+        let is_recent = |found: &&mut Found| found.at.elapsed() < RECENT;
+        let found = last.as_mut().filter(|found| found.took > SHORT).filter(is_recent)?;
         found.at = Instant::now();
         Some(found.reasons.clone())
     }
