@@ -19,9 +19,6 @@ use crate::published::PublishedFolder;
 /// What takes no longer is done each time: a page is shown with the reasons of what it shows.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// How old those may be that are shown while they are found anew.
-const RECENT: Duration = Duration::from_secs(10);
-
 /// How many are kept of a cause: as many as `provostctl why` shows.
 const MOST: usize = 8;
 
@@ -45,25 +42,15 @@ impl Reasons {
         Self { www, last: RwLock::default() }
     }
 
-    /// Those of the nodes of a snapshot. Where finding them took long, those that were found last are returned, and they
-    /// are found anew meanwhile: a page that waits is made the more seldom.
-    pub(crate) async fn of_snapshot(
-        self: &Arc<Self>,
-        snapshot: &Arc<Snapshot>,
-    ) -> Arc<ReasonOfCause> {
+    /// Those of the nodes of a snapshot. Where finding them takes long, they are older for a while.
+    pub(crate) async fn of_snapshot(&self, snapshot: &Arc<Snapshot>) -> Arc<ReasonOfCause> {
         if let Some(fresh) = self.fresh() {
             return fresh;
         }
-        let older = self.claim();
-        let (reasons, snapshot, begun) = (self.clone(), snapshot.clone(), Instant::now());
-        let finding = spawn_blocking(move || {
-            let nodes = snapshot.members.iter().map(|member| &member.node);
-            reasons.keep(find(nodes, &reasons.www), begun)
-        });
-        match older {
-            Some(older) => older,
-            None => finding.await.unwrap_or_default(),
-        }
+        let (snapshot, www, begun) = (snapshot.clone(), self.www.clone(), Instant::now());
+        let found =
+            spawn_blocking(move || find(snapshot.members.iter().map(|member| &member.node), &www));
+        self.keep(found.await.unwrap_or_default(), begun)
     }
 
     /// That of the failure of this node, among all `nodes`; they are asked for only if no reason was found a short time
@@ -93,15 +80,6 @@ impl Reasons {
             .as_ref()
             .filter(|found| found.took > SHORT && found.at.elapsed() < found.took * SHARE);
         fresh.map(|found| found.reasons.clone())
-    }
-
-    /// Those that were found last, if that took long. Nobody else finds them anew for a while.
-    fn claim(&self) -> Option<Arc<ReasonOfCause>> {
-        let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
-        let is_recent = |found: &&mut Found| found.at.elapsed() < RECENT;
-        let found = last.as_mut().filter(|found| found.took > SHORT).filter(is_recent)?;
-        found.at = Instant::now();
-        Some(found.reasons.clone())
     }
 
     fn keep(&self, reasons: ReasonOfCause, begun: Instant) -> Arc<ReasonOfCause> {
