@@ -29,13 +29,13 @@ pub(crate) fn take_label(new: &Path, published: &Path) {
 /// each system with a policy has, finds it only for a folder.
 fn label_by_policy(published: &Path) -> Option<Vec<u8>> {
     fs::create_dir(published).ok()?;
-    let quiet = Command::new("restorecon")
+    let relabelled = Command::new("restorecon")
         .arg(published)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    let label = quiet.ok().and_then(|_| label(published));
+    let label = relabelled.ok().and_then(|_| label(published));
     let _ = fs::remove_dir(published);
     label
 }
