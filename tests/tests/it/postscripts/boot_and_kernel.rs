@@ -1,4 +1,4 @@
-//! `setsysctl`, `configboot` and `mountinstall`: what they set outlives neither kernel nor firmware.
+//! `setsysctl` and `mountinstall`: what they set doesn't outlive the kernel.
 
 use crate::postscripts::root::{Kind, Root};
 
@@ -62,66 +62,6 @@ fn the_kernel_of_a_chroots_host_stays_as_it_is() {
     let image = [env[0], ("PROVOST_ROOT", "/srv")];
     root.settles("setsysctl", &image);
     assert!(root.text("/srv/etc/sysctl.d/90-setsysctl.conf").contains("net.ipv4.ip_forward = 1\n"));
-}
-
-/// A firmware whose order stands in /run/order; with /run/stubborn it doesn't keep another one.
-const EFIBOOTMGR: &str = r#"#!/bin/sh
-case $1 in
--v)
-    printf 'BootCurrent: 0003\nTimeout: 1 seconds\nBootOrder: %s\n' "$(cat /run/order)"
-    printf 'Boot0000* debian\tHD(1,GPT,aa-bb,0x800,0x100000)/File(\\EFI\\debian\\shimx64.efi)\n'
-    printf 'Boot0001* UEFI: Built-in EFI Shell\tVenMedia(5023b95c)/FvFile(7c04a583)\n'
-    printf 'Boot0002* NIC 1\tPciRoot(0x0)/Pci(0x1,0x0)/MAC(525400123456,1)/IPv4(0.0.0.0,0,0)\n'
-    printf 'Boot0003  NIC 2\tPciRoot(0x0)/Pci(0x2,0x0)/MAC(525400123457,1)/IPv4(0.0.0.0,0,0)\n'
-    printf 'Boot000A* UEFI PXE 2\tBBS(128,IBA GE Slot 0100,0x0)\n'
-    printf 'Boot000B* SSD\tPciRoot(0x0)/Pci(0x1d,0x0)/Pci(0x0,0x0)/NVMe(0x1,00-25)\n'
-    printf 'MirroredPercentageAbove4G: 0.00\n'
-    ;;
--q) [ -e /run/stubborn ] || echo "$3" >/run/order ;;
-esac
-"#;
-
-#[test]
-fn the_firmware_tries_network_and_disk_in_the_order_of_the_site() {
-    let root = Root::new(Kind::Machine);
-    root.write("/usr/bin/efibootmgr", EFIBOOTMGR);
-    root.write("/run/order", "0000,0001,0003,0002,000B\n");
-    let order = |kinds: &str, order: &str| {
-        root.settles("configboot", &[("BOOTORDER", kinds)]);
-        assert_eq!(root.text("/run/order"), format!("{order}\n"), "{kinds}");
-    };
-    // With the entry that wasn't in the order, and the disabled one where it was.
-    order("net disk", "0002,000A,0000,000B,0001,0003");
-    order("disk,net", "0000,000B,0002,000A,0001,0003");
-    order("net", "0002,000A,0000,000B,0001,0003");
-
-    root.write("/run/stubborn", "");
-    root.refuses("configboot", &[("BOOTORDER", "disk")], &["has not kept the order"]);
-    root.refuses("configboot", &[("BOOTORDER", "net cd")], &["unknown kind: 'cd'"]);
-    root.refuses("configboot", &[("BOOTORDER", "*")], &["unknown kind: '*'"]);
-    root.refuses("configboot", &NONE, &["BOOTORDER is not set"]);
-    root.sh("sed -i '/PXE/d; /MAC/d' /usr/bin/efibootmgr", &[]).expect(0);
-    root.refuses("configboot", &[("BOOTORDER", "net")], &["no enabled boot entry of the kind net"]);
-    root.sh("rm /usr/bin/efibootmgr", &[]).expect(0);
-    root.refuses("configboot", &[("BOOTORDER", "net")], &["efibootmgr is not installed"]);
-}
-
-#[test]
-fn no_other_machines_firmware_is_touched() {
-    let root = Root::new(Kind::Chroot);
-    let env = ("BOOTORDER", "net disk");
-    for (env, says) in [
-        ([env, ("PROVOST_ROOT", "/srv")], "the system in /srv"),
-        ([env, ("PROVOST_SERVICE", "boot")], "another system"),
-    ] {
-        let out = root.script("configboot", &env).expect(0);
-        assert!(out.stdout.starts_with("skipped: ") && out.stdout.contains(says), "{out:?}");
-    }
-    // Here the real program says that this machine has none; an installer's is the node's own.
-    if !std::path::Path::new("/sys/firmware/efi").exists() {
-        let kickstart = [env, ("PROVOST_SERVICE", "kickstart")];
-        root.refuses("configboot", &kickstart, &["boot entries cannot be read", "BMC"]);
-    }
 }
 
 /// A server that is never far: what it exports is a file system in memory.

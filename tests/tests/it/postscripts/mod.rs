@@ -5,6 +5,7 @@ mod debian;
 mod disk;
 mod files;
 mod firewall;
+mod firmware;
 mod headers;
 mod host;
 mod layouts;
