@@ -220,28 +220,3 @@ fn what_cannot_be_right_is_refused_with_a_hint() {
     root.refuses("remoteshell", &SITE, &["has an invalid public key"]);
     assert!(!root.path("/root/.ssh/authorized_keys").exists());
 }
-
-#[test]
-fn kdump_is_configured_but_a_kernel_without_memory_for_it_is_said() {
-    const FILE: &str = "/etc/default/kdump-tools";
-    let unit = "[Install]\nWantedBy=multi-user.target\n";
-    let env = [("DUMP", "nfs:///dumps"), ("MASTER", "10.0.0.1")];
-    let has_memory = std::fs::read_to_string("/proc/cmdline").unwrap().contains("crashkernel=");
-    for kind in [Kind::Chroot, Kind::Machine] {
-        let root = Root::new(kind);
-        root.write(FILE, "USE_KDUMP=0\n#NFS=\"<nfs mount>\"\n");
-        root.write("/lib/systemd/system/kdump-tools.service", unit);
-        match kind {
-            // An installer's kernel has none for it.
-            Kind::Chroot => drop(root.script("enablekdump", &env).expect(0)),
-            Kind::Machine if has_memory => {}
-            Kind::Machine => root.refuses("enablekdump", &env, &["crashkernel="]),
-        }
-        if kind == Kind::Chroot || !has_memory {
-            let text = root.text(FILE);
-            assert!(text.contains("USE_KDUMP=1\n"), "{text}");
-            assert!(text.contains("\nNFS=10.0.0.1:/dumps\n"), "{text}");
-        }
-        root.refuses("enablekdump", &[("DUMP", "ftp://x/y")], &["DUMP is not a target"]);
-    }
-}

@@ -19,7 +19,10 @@ const PACKAGES: &str = "rsyslog,chrony,openssh-server,sudo,iproute2,ifupdown,net
 
 /// What debootstrap can't install, because it configures it ahead of what it needs.
 const LATER: &str = "network-manager firewalld nftables sssd sssd-tools libnss-sss libpam-sss efibootmgr \
-    netbase procps gpg";
+    netbase procps gpg grub2-common";
+
+/// What few nodes have, each in a folder of its own with what it needs: [`Root::install`].
+const MORE: [&str; 3] = ["systemd-resolved", "openresolv", "kdump-tools"];
 
 /// Makes the system of `$1`, with `$2` for what is changed, `$3` as scripts and `$4` as our shell
 /// library; with `$5` it becomes `/`. Then waits until nobody needs it any more.
@@ -143,6 +146,13 @@ impl Root {
         self.sh(&format!("exec /run/postscripts/{script}"), env)
     }
 
+    /// Installs one of [`MORE`].
+    #[track_caller]
+    pub(crate) fn install(&self, package: &str) {
+        let commands = "DEBIAN_FRONTEND=noninteractive dpkg --force-unsafe-io --install";
+        self.sh(&format!("{commands} /var/cache/more/{package}/*.deb"), &[]).expect(0);
+    }
+
     /// Has scripts find SELinux, and a restorecon that only notes in /run/labelled what it is to label.
     pub(crate) fn stand_in_for_selinux(&self) {
         let commands = r#"mount -t tmpfs tmpfs /sys/fs && mkdir /sys/fs/selinux && touch /sys/fs/selinux/enforce &&
@@ -238,19 +248,30 @@ pub(crate) fn make_base() -> Result<PathBuf, String> {
     let lock = fs::File::create(base.with_extension("lock")).map_err(|e| e.to_string())?;
     lock.lock().map_err(|e| e.to_string())?;
     // Another list of packages needs another root.
-    let made = format!("{PACKAGES} {LATER}\n");
+    let made = format!("{PACKAGES} {LATER} {}\n", MORE.join(" "));
     if fs::read_to_string(base.join("etc/made-of")).is_ok_and(|text| text == made) {
         return Ok(base);
     }
     let new = base.with_extension(std::process::id().to_string());
     let mut command = Command::new("debootstrap");
     command.args(["--variant=minbase", &format!("--include={PACKAGES}"), "bookworm"]);
-    let mut later = Command::new("chroot");
-    later.arg(&new).args(["apt-get", "install", "-q", "-y", "--no-install-recommends"]);
-    later.args(LATER.split_whitespace());
     // From where debootstrap takes it by itself.
     command.arg(&new);
-    for mut command in [command, later] {
+    let mut commands = vec![command];
+    let install = ["apt-get", "install", "-q", "-y", "--no-install-recommends"];
+    let mut later = Command::new("chroot");
+    later.arg(&new).args(install).args(LATER.split_whitespace());
+    commands.push(later);
+    for package in MORE {
+        let folder = format!("/var/cache/more/{package}");
+        let mut partial = Command::new("mkdir");
+        partial.arg("-p").arg(new.join(&folder[1..]).join("partial"));
+        let mut download = Command::new("chroot");
+        download.arg(&new).args(install).args(["--download-only", package]);
+        download.arg(format!("--option=Dir::Cache::archives={folder}"));
+        commands.extend([partial, download]);
+    }
+    for mut command in commands {
         command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
         let out: Out = command.output().map_err(|e| format!("debootstrap: {e}"))?.into();
         if out.code != Some(0) {
