@@ -2,6 +2,7 @@
 
 mod boot_and_kernel;
 mod boot_loader;
+mod cables;
 mod debian;
 mod disk;
 mod files;

@@ -1,20 +1,7 @@
-//! `confignetwork` and `setroute`, with interfaces whose other ends are the management node's.
+//! `confignetwork`, with interfaces whose other ends are the management node's.
 
+use crate::postscripts::cables::{cabled, start_network_manager, start_networkd};
 use crate::postscripts::root::{Kind, Root};
-
-/// Two interfaces: eth0, over which the node was installed, and eth1. Their other ends are in a
-/// network namespace, with addresses of the management node.
-const CABLES: &str = r"set -e
-ip netns add mn
-ip link add eth0 type veth peer name m0 netns mn
-ip link add eth1 type veth peer name m1 netns mn
-for end in 'lo' 'm0' 'm1'; do ip -n mn link set $end up; done
-ip -n mn addr add 10.0.0.1/24 dev m0
-ip -n mn addr add 10.1.0.1/24 dev m1
-ip addr add 10.0.0.5/24 dev eth0
-ip link set eth0 up
-ip route add default via 10.0.0.1
-rm -f /etc/netplan/*";
 
 const SITE: [(&str, &str); 8] = [
     ("MASTER", "10.0.0.1"),
@@ -32,12 +19,6 @@ const SITE: [(&str, &str); 8] = [
 
 fn site<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     SITE.iter().chain(more).copied().collect()
-}
-
-fn cabled() -> Root {
-    let root = Root::new(Kind::Machine);
-    root.sh(CABLES, &[]).expect(0);
-    root
 }
 
 fn addresses(root: &Root) -> String {
@@ -95,11 +76,7 @@ fn what_cuts_the_way_to_the_management_node_is_taken_back() {
 #[test]
 fn network_manager_does_it_and_takes_it_back() {
     let root = cabled();
-    // Without a udev that would tell it of interfaces, it looks itself if /sys is read-only.
-    let start = "mkdir -p /run/dbus; mount -o remount,ro,bind /sys; rm /sbin/ifup
-        dbus-daemon --system --fork && NetworkManager
-        until [ $(nmcli -g DEVICE device | wc -l) = 3 ]; do sleep 0.1; done";
-    root.sh(&format!("exec >/dev/null 2>&1\n{start}"), &[]).expect(0);
+    start_network_manager(&root);
     let env = site(&[("NICIPS", "eth1!10.1.0.5")]);
     root.settles("confignetwork", &env);
     let was = addresses(&root);
@@ -122,15 +99,10 @@ fn network_manager_does_it_and_takes_it_back() {
 #[test]
 fn systemd_networkd_does_it_and_takes_it_back() {
     let root = cabled();
-    // Without udev it takes interfaces as they are if /sys is read-only.
-    let start = "set -e; mount -o remount,ro,bind /sys
-        rm -r /sbin/ifup /usr/sbin/NetworkManager /usr/sbin/netplan
-        ln -s /lib/systemd/system/systemd-networkd.service /etc/systemd/system/multi-user.target.wants/
-        mkdir -p /run/dbus /run/systemd/netif/links /run/systemd/netif/leases
-        chown -R systemd-network: /run/systemd/netif
-        dbus-daemon --system --fork; /lib/systemd/systemd-networkd &
-        for try in $(seq 100); do ! networkctl list || exit 0; sleep 0.1; done; exit 1";
-    root.sh(&format!("exec >/dev/null 2>&1\n{start}"), &[]).expect(0);
+    let enabled = "rm /usr/sbin/netplan
+        ln -s /lib/systemd/system/systemd-networkd.service /etc/systemd/system/multi-user.target.wants/";
+    root.sh(enabled, &[]).expect(0);
+    start_networkd(&root);
     let env = site(&[("NICIPS", "eth1!10.1.0.5")]);
     root.settles("confignetwork", &env);
     let was = addresses(&root);
@@ -248,29 +220,4 @@ fn hostile_tables_write_nothing() {
         root.refuses("confignetwork", &env, &[]);
         assert!(!root.path("/etc/network/interfaces.d/provost").exists(), "{name}={value}");
     }
-}
-
-#[test]
-fn routes_come_and_go() {
-    let root = cabled();
-    root.sh("ip addr add 10.1.0.5/24 dev eth1 && ip link set eth1 up", &[]).expect(0);
-    let env = [
-        ("NODEROUTENAMES", "r1,r2"),
-        ("ROUTE_r1", "10.50.0.0,255.255.0.0,10.0.0.1,eth0"),
-        ("ROUTE_r2", "10.60.0.7/24,,10.1.0.1,eth1"),
-    ];
-    root.settles("setroute", &env);
-    let routes = || root.sh("ip route", &[]).stdout;
-    assert!(routes().contains("10.50.0.0/16 via 10.0.0.1 dev eth0"), "{}", routes());
-    assert!(routes().contains("10.60.0.0/24 via 10.1.0.1 dev eth1"), "{}", routes());
-    // As ifupdown does when the interface comes up again.
-    root.sh("ip link set eth1 down && ip link set eth1 up", &[]).expect(0);
-    assert!(!routes().contains("10.60.0.0/24"));
-    root.sh("IFACE=eth1 run-parts /etc/network/if-up.d", &[]);
-    assert!(routes().contains("10.60.0.0/24 via 10.1.0.1 dev eth1"), "{}", routes());
-
-    root.settles("setroute", &[("NODEROUTENAMES", "r1"), env[1]]);
-    assert!(routes().contains("10.50.0.0/16") && !routes().contains("10.60.0.0/24"));
-    let gone = [("NODEROUTENAMES", "r1"), ("ROUTE_r1", "10.50.0.0,16,10.99.0.1,eth0")];
-    root.refuses("setroute", &gone, &["1 of 1 routes could not be set"]);
 }
