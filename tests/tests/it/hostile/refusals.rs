@@ -7,7 +7,7 @@ use provost_tests::processes::{look, until};
 use provost_tests::{Ended, Ground, World, missing, pipe, skip_if};
 
 use crate::hostile::pipes::{SOON, line, open_pipe};
-use crate::hostile::scripts::{LIMIT, LONG};
+use crate::hostile::scripts::LONG;
 
 /// Waits for its go.
 const WAITS: &str =
@@ -30,7 +30,7 @@ fn run_without(call: &str, error: &str, script: &str, by: &[&str]) -> (Ground, E
     let inject = format!("inject={call}:error={error}");
     let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &inject];
     let by = [by, &strace].concat();
-    let run = ground.start_by(&by, World::Walk, &["run", "script"]).end(LIMIT);
+    let run = ground.start_by(&by, World::Walk, &["run", "script"]).end(LONG);
     ground.nobody_is_left(&run.said);
     (ground, run)
 }
