@@ -51,6 +51,9 @@ enum Command {
         /// where the toolchain can't build for it
         #[arg(long, value_name = "T", conflicts_with = "programs")]
         target: Option<String>,
+        /// Build the node's program alone, and no package
+        #[arg(long, conflicts_with_all = ["programs", "to", "repo", "sign_key"])]
+        node: bool,
         #[command(flatten)]
         repository: Repository,
         /// Sign SHA256SUMS with the minisign key in this file
@@ -97,7 +100,10 @@ impl Cli {
             Command::Test { long: Some(groups), .. } => test::long(&groups),
             Command::Test { .. } => test::full(),
             Command::Cycles => test::cycles::check(),
-            Command::Dist { programs, to, version, target, repository, sign_key } => {
+            Command::Dist { node: true, version, target, .. } => {
+                dist::node_alone(version.as_deref(), target.as_deref())
+            }
+            Command::Dist { programs, to, version, target, repository, sign_key, .. } => {
                 let (to, version) = (to.as_deref(), version.as_deref());
                 let Repository { repo, packages, gpg_key } = repository;
                 let made = match packages {

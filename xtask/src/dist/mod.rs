@@ -32,12 +32,7 @@ pub(crate) fn run(
     target: Option<&str>,
 ) -> Result<PathBuf> {
     let target = target.map_or_else(Target::host, Target::named)?;
-    if let Some(version) = version {
-        // What both formats of packages take, and programs compare.
-        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        let is_version = version.split('.').count() == 3 && version.split('.').all(is_number);
-        ensure!(is_version, "{version:?} isn't a version of three numbers, such as 0.1.90");
-    }
+    check_version(version)?;
     let dist = target.folder();
     if given.is_none() {
         node(&target, version)?;
@@ -65,6 +60,26 @@ pub(crate) fn run(
         }
     }
     Ok(place.to)
+}
+
+/// Builds the node's program alone: `dist/provost`, or `dist/ARCH/provost` of a `target`.
+pub(crate) fn node_alone(version: Option<&str>, target: Option<&str>) -> Result<()> {
+    let target = target.map_or_else(Target::host, Target::named)?;
+    check_version(version)?;
+    node(&target, version)
+}
+
+/// A version is what both formats of packages take, and programs compare.
+fn check_version(version: Option<&str>) -> Result<()> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_version = |text: &str| text.split('.').count() == 3 && text.split('.').all(is_number);
+    if let Some(version) = version {
+        ensure!(
+            is_version(version),
+            "{version:?} isn't a version of three numbers, such as 0.1.90"
+        );
+    }
+    Ok(())
 }
 
 /// Writes SHA256SUMS of the packages and tar balls in `folder`, signed with the minisign key in `key`.
