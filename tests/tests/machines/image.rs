@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use provost_tests::Cluster;
 use tempfile::{NamedTempFile, TempDir};
 
+use crate::emulator::Emulator;
 use crate::machine::Machine;
 
 /// How a machine reaches the loopback of its host.
@@ -21,6 +22,9 @@ const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-ima
 /// Makes the same root with SELinux or with cloud-init, given the folder of the other.
 const MAKE_OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/make-other-image.sh");
 
+/// Where a node finds its token.
+const TOKEN_FILE: &str = "token_file = \"/etc/provost/token\"\n";
+
 /// A node's image.
 pub(crate) struct Image {
     layer: TempDir,
@@ -29,9 +33,16 @@ pub(crate) struct Image {
 impl Image {
     /// The image of `node` with its token.
     pub(crate) fn with_token(cluster: &Cluster, node: &str) -> Self {
-        let image = Self::with(cluster, node, "token_file = \"/etc/provost/token\"\n");
-        let token = cluster.ctl(&["token", node]).expect(0).stdout;
-        image.add("etc/provost/token", token.as_bytes(), 0o600);
+        let image = Self::with(cluster, node, TOKEN_FILE);
+        image.add_token(cluster, node);
+        image
+    }
+
+    /// The image of `node` with its token and `program`, which has no units.
+    pub(crate) fn with_program(cluster: &Cluster, node: &str, program: &Path) -> Self {
+        let image = Self::configured(cluster, node, TOKEN_FILE);
+        image.add_token(cluster, node);
+        image.add("usr/bin/provost", &fs::read(program).unwrap(), 0o755);
         image
     }
 
@@ -42,7 +53,7 @@ impl Image {
     }
 
     fn with(cluster: &Cluster, node: &str, settings: &str) -> Self {
-        let image = Self { layer: TempDir::new().unwrap() };
+        let image = Self::configured(cluster, node, settings);
         image.add_program("provost", &provost());
         for unit in [
             "provost-boot.service",
@@ -57,11 +68,21 @@ impl Image {
         let wants = "etc/systemd/system/multi-user.target.wants/provost-boot.service";
         fs::create_dir_all(image.path(wants).parent().unwrap()).unwrap();
         symlink("/usr/lib/systemd/system/provost-boot.service", image.path(wants)).unwrap();
+        image
+    }
 
+    /// The configuration of `node` alone.
+    fn configured(cluster: &Cluster, node: &str, settings: &str) -> Self {
+        let image = Self { layer: TempDir::new().unwrap() };
         let servers = cluster.settings_for(&[&from_inside(cluster)]);
         let text = format!("node = {node:?}\n{settings}{servers}");
         image.add("etc/provost/provost.toml", text.as_bytes(), 0o644);
         image
+    }
+
+    fn add_token(&self, cluster: &Cluster, node: &str) {
+        let token = cluster.ctl(&["token", node]).expect(0).stdout;
+        self.add("etc/provost/token", token.as_bytes(), 0o600);
     }
 
     /// Adds a program, without what only debuggers read.
@@ -99,6 +120,12 @@ impl Image {
         Machine::start(&kernel(), "", initrd(self.layer.path()), &[disk])
     }
 
+    /// Switches a machine of another kind on that boots it over the root in the archive `root`.
+    pub(crate) fn boot_by(&self, emulator: &Emulator, kernel: &Path, root: &Path) -> Machine {
+        let initrd = initrd_of(root, self.layer.path());
+        Machine::start_by(emulator, kernel, "", initrd, &[])
+    }
+
     /// Puts it into an unpacked root.
     pub(crate) fn copy_to(&self, root: &Path) {
         sh("cp -a \"$1\"/* \"$2\"", &[self.layer.path(), root]);
@@ -118,14 +145,19 @@ pub(crate) fn provost() -> PathBuf {
     path
 }
 
-fn top() -> &'static Path {
+pub(crate) fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// What the kernel unpacks: the root that all have in common, and the files of `layer`.
 pub(crate) fn initrd(layer: &Path) -> NamedTempFile {
+    initrd_of(&base().join("root.cpio.zst"), layer)
+}
+
+/// The same of the root in the archive `root`.
+fn initrd_of(root: &Path, layer: &Path) -> NamedTempFile {
     let mut initrd = NamedTempFile::new().unwrap();
-    io::copy(&mut File::open(base().join("root.cpio.zst")).unwrap(), &mut initrd).unwrap();
+    io::copy(&mut File::open(root).unwrap(), &mut initrd).unwrap();
     // The next archive begins at a multiple of 4: Documentation/driver-api/early-userspace.
     let length = initrd.as_file().metadata().unwrap().len();
     initrd.as_file().set_len(length.next_multiple_of(4)).unwrap();
@@ -166,7 +198,7 @@ pub(crate) fn kernel() -> PathBuf {
 
 /// Runs a line of shell, which has to succeed.
 #[track_caller]
-fn sh(script: &str, args: &[&Path]) {
+pub(crate) fn sh(script: &str, args: &[&Path]) {
     let status = Command::new("sh").args(["-c", script, "sh"]).args(args).status().unwrap();
     assert!(status.success(), "{script}: {status}");
 }
@@ -177,7 +209,7 @@ fn base() -> PathBuf {
 }
 
 /// The folder of an image, made once by the script `make` of the image `of`, and kept.
-fn made(name: &str, make: &str, of: Option<&Path>) -> PathBuf {
+pub(crate) fn made(name: &str, make: &str, of: Option<&Path>) -> PathBuf {
     let base = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name);
     // One process makes it; the others wait.
     let lock = File::create(base.with_extension("lock")).unwrap();

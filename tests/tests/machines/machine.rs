@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 use provost_tests::skip;
 use tempfile::NamedTempFile;
 
+use crate::emulator::{Emulator, X86_64};
+
 /// The longest that a machine may take to say what is waited for: a boot takes 15 s of a processor
 /// that it has for itself, and other work here takes its share of that.
 const LONG: Duration = Duration::from_secs(900);
 
 /// The kernel's arguments: nothing that costs an emulator time, a power-off rather than a wait
 /// when the kernel panics.
-const APPEND: &str = "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on";
+const APPEND: &str = "quiet panic=-1 mitigations=off random.trust_cpu=on";
 
 /// A machine that is on. It goes off with this, as if its power were cut.
 pub(crate) struct Machine {
@@ -41,11 +43,16 @@ struct Line {
     off: bool,
 }
 
-/// What making an image and booting it takes.
-const PROGRAMS: [&str; 5] = ["qemu-system-x86_64", "debootstrap", "cpio", "zstd", "mke2fs"];
+/// What making an image takes.
+const PROGRAMS: [&str; 4] = ["debootstrap", "cpio", "zstd", "mke2fs"];
 
 /// Ends the test where no machine can be booted.
 pub(crate) fn required() {
+    required_of(&X86_64);
+}
+
+/// The same for a machine of another kind.
+pub(crate) fn required_of(emulator: &Emulator) {
     if !rustix::process::geteuid().is_root() {
         skip("making a node's image takes root");
     }
@@ -61,7 +68,8 @@ pub(crate) fn required() {
             .status()
             .is_ok_and(|s| s.success())
     };
-    if let Some(name) = PROGRAMS.iter().find(|name| !is_there(name)) {
+    let mut programs = [emulator.program].into_iter().chain(PROGRAMS);
+    if let Some(name) = programs.find(|name| !is_there(name)) {
         skip(&format!("no {name}"));
     }
 }
@@ -74,19 +82,31 @@ impl Machine {
         initrd: NamedTempFile,
         disks: &[&Path],
     ) -> Self {
+        Self::start_by(&X86_64, kernel, arguments, initrd, disks)
+    }
+
+    /// The same of another kind.
+    pub(crate) fn start_by(
+        emulator: &Emulator,
+        kernel: &Path,
+        arguments: &str,
+        initrd: NamedTempFile,
+        disks: &[&Path],
+    ) -> Self {
         let disks: Vec<String> = disks
             .iter()
             .map(|disk| format!("file={},if=virtio,format=raw", disk.display()))
             .collect();
-        let mut qemu = Command::new("qemu-system-x86_64")
-            // Never kvm, even where there is one: the same everywhere.
-            .args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max"])
+        let console = emulator.console;
+        let mut qemu = Command::new(emulator.program)
+            .args(["-accel", "tcg,thread=multi"])
+            .args(emulator.machine)
             .args(["-smp", "1", "-m", "1024", "-nographic"])
             .arg("-kernel")
             .arg(kernel)
             .arg("-initrd")
             .arg(initrd.path())
-            .args(["-append", &format!("{APPEND} {arguments}")])
+            .args(["-append", &format!("console={console} {APPEND} {arguments}")])
             .args(["-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile="])
             .args(disks.iter().flat_map(|disk| ["-drive", disk]))
             .stdin(Stdio::piped())

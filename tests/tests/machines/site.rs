@@ -25,6 +25,11 @@ pub(crate) fn site_of_identities(scripts: &[(&str, &str)], database: Option<&Pos
 
 fn site_with(scripts: &[(&str, &str)], more: &str) -> Cluster {
     required();
+    started(planned(scripts), more)
+}
+
+/// The same, of which nothing is published yet.
+pub(crate) fn planned(scripts: &[(&str, &str)]) -> Cluster {
     let cluster = Cluster::new();
     let (last, first) = scripts.split_last().unwrap();
     for (name, text) in scripts {
@@ -35,7 +40,7 @@ fn site_with(scripts: &[(&str, &str)], more: &str) -> Cluster {
         "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
         last.0
     ));
-    started(cluster, more)
+    cluster
 }
 
 /// Publishes what `cluster` has, and starts its daemon with `more` in the configuration.

@@ -29,6 +29,8 @@ pub(crate) enum LongGroup {
     OldKernel,
     /// Machines with SELinux enforcing, with cgroup v1 alone, and with hostile scripts in a dry run
     Machines,
+    /// Machines of aarch64 and ppc64le, with pages of 4, 16 and 64 KiB, and one of x86_64 beside them
+    Architectures,
     /// A year of 50 nodes by a clock that is moved: keys, restores, lost disks, nodes off for half a year
     Year,
     /// Random fleets in which something makes nodes fail, and others in which chance does
@@ -42,7 +44,12 @@ impl LongGroup {
     fn kernels(self) -> &'static [Option<&'static str>] {
         match self {
             Self::OldKernel => &[Some("4.18"), Some("3.10")],
-            Self::Storms | Self::Kills | Self::Machines | Self::Year | Self::Fleets => &[None],
+            Self::Storms
+            | Self::Kills
+            | Self::Machines
+            | Self::Architectures
+            | Self::Year
+            | Self::Fleets => &[None],
             // It runs no test.
             Self::Reproducible => &[],
         }
@@ -62,6 +69,7 @@ impl LongGroup {
             Self::Machines => {
                 "package(provost-tests) & binary(machines) & test(/^(cgroup_v1|cloud_init|escapes|hardened|selinux)::/)"
             }
+            Self::Architectures => "package(provost-tests) & binary(machines) & test(/^foreign::/)",
             Self::Year => "package(provost-tests) & test(/^year::/)",
             Self::Fleets => "package(provost-store) & binary(fleets)",
             Self::Reproducible => "none()",
@@ -128,7 +136,7 @@ pub(crate) fn long(groups: &[LongGroup]) -> Result<()> {
             steps.run(&name, reproducible::check)?;
             continue;
         }
-        if *group == LongGroup::Machines {
+        if matches!(group, LongGroup::Machines | LongGroup::Architectures) {
             steps.run("the node's program", || dist::node(&dist::Target::host()?, None))?;
         }
         for kernel in group.kernels() {

@@ -26,7 +26,7 @@ const MAKO: &str = "/usr/lib/python3/dist-packages/mako/__init__.py";
 const GENSHI: &str = "/usr/lib/python3/dist-packages/genshi/__init__.py";
 const YAML: &str = "/usr/lib/python3/dist-packages/yaml/__init__.py";
 
-const TOOLS: [Tool; 49] = [
+const TOOLS: [Tool; 51] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -53,6 +53,8 @@ const TOOLS: [Tool; 49] = [
     tool("apache2", "apache2-bin", false, "is the web server of xCAT's management nodes"),
     tool("debootstrap", "debootstrap", true, "makes the roots of machines and postscripts"),
     tool("qemu-system-x86_64", "qemu-system-x86", true, "is the machine that boots"),
+    tool("qemu-system-aarch64", "qemu-system-arm", false, "is one of another architecture"),
+    tool("qemu-system-ppc64", "qemu-system-ppc", false, "is another such"),
     tool("cpio", "cpio", true, "packs what a machine boots"),
     tool("zstd", "zstd", true, "makes that smaller"),
     tool("mke2fs", "e2fsprogs", true, "makes a machine's disk"),
