@@ -8,9 +8,6 @@ use anyhow::{Context, Result, bail};
 use super::target::{Target, output};
 use crate::cargo;
 
-/// Bytes. A node fetches it into memory at every diskless boot.
-const LARGEST: u64 = 8_000_000;
-
 /// No library of the node is needed, so that it runs in every image and installer; and random
 /// numbers come from the system call, since early in an installer there may be no /dev. It can be
 /// loaded anywhere; packed, what it relocates at each start takes 0.2 MB less of file and memory.
@@ -20,9 +17,9 @@ const RUSTFLAGS: &str = r#"-C target-feature=+crt-static -C link-arg=-Wl,-z,pack
 pub(crate) fn node(target: &Target, version: Option<&str>) -> Result<()> {
     // Alone, so that no feature that another package asks of a shared dependency comes in.
     let path = build(target, "provost", &["provost"], version)?.remove(0);
-    let size = fs::metadata(&path)?.len();
-    if size > LARGEST {
-        bail!("it is too large: a node's binary has at most {LARGEST} bytes");
+    let (size, largest) = (fs::metadata(&path)?.len(), target.largest_node());
+    if size > largest {
+        bail!("it is too large: a node's binary has at most {largest} bytes");
     }
     Ok(())
 }

@@ -21,12 +21,33 @@ struct Architecture {
     /// The binary logarithm of the size of the largest pages that its kernels have, in bytes. A program
     /// made for larger pages than the kernel's works; one made for smaller ones doesn't.
     log_page: &'static str,
+    /// The most bytes that the node's program may have, which a node fetches into memory at every diskless boot.
+    /// Power's instructions take more room.
+    largest_node: u64,
 }
 
 const ARCHITECTURES: [Architecture; 3] = [
-    Architecture { name: "x86_64", rust: "x86_64", deb: "amd64", log_page: "12" },
-    Architecture { name: "aarch64", rust: "aarch64", deb: "arm64", log_page: "16" },
-    Architecture { name: "ppc64le", rust: "powerpc64le", deb: "ppc64el", log_page: "16" },
+    Architecture {
+        name: "x86_64",
+        rust: "x86_64",
+        deb: "amd64",
+        log_page: "12",
+        largest_node: 8_000_000,
+    },
+    Architecture {
+        name: "aarch64",
+        rust: "aarch64",
+        deb: "arm64",
+        log_page: "16",
+        largest_node: 8_000_000,
+    },
+    Architecture {
+        name: "ppc64le",
+        rust: "powerpc64le",
+        deb: "ppc64el",
+        log_page: "16",
+        largest_node: 10_000_000,
+    },
 ];
 
 /// A target of the toolchain.
@@ -121,6 +142,11 @@ impl Target {
 
     fn linker_variable(&self) -> String {
         format!("CARGO_TARGET_{}_LINKER", self.triple.replace('-', "_").to_uppercase())
+    }
+
+    /// The most bytes that the node's program may have.
+    pub(super) fn largest_node(&self) -> u64 {
+        self.architecture.largest_node
     }
 
     /// The architecture, as Debian calls it.
